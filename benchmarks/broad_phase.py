@@ -22,6 +22,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
+from gaussdyn.mechanics.collision.bounds.search_records import ContactList
 from gaussdyn.mechanics.collision.broad_phase import find_features
 from gaussdyn.mechanics.spatial import Box, Capsule, HalfSpace, Sphere, solid
 
@@ -85,10 +86,10 @@ def own_search(system: SpatialSystem, poses: np.ndarray) -> tuple[list[float], i
     way = rng.normal(size=x.shape) * 1e-3
 
     def search(at: np.ndarray) -> None:
-        find_features(*shapes.arrays, at, R, MARGIN, none, *buffers.space)
+        find_features(buffers.shapes, at, R, MARGIN, none, buffers.space, ContactList(*buffers.answer))
 
     def first() -> None:
-        buffers.space[2][0] = 0
+        buffers.space.near[0] = 0
         search(x)
 
     def ten_moving() -> None:
@@ -101,7 +102,7 @@ def own_search(system: SpatialSystem, poses: np.ndarray) -> tuple[list[float], i
         search(x + k % 10 * way)
         drifting.append(time.process_time() - start)
     times = [best(first), 1e3 * float(np.mean(drifting)), best(lambda: search(x)), best(ten_moving)]
-    return times, int(buffers.space[2][0]) - 1, count
+    return times, int(buffers.space.near[0]) - 1, count
 
 
 def fall(n: int, steps: int) -> str:

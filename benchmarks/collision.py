@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gaussdyn.mechanics.collision.bounds.search_records import ContactList
 from gaussdyn.mechanics.collision.broad_phase import find_features
 from gaussdyn.mechanics.collision.search import Shapes
 from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, Cylinder
@@ -95,7 +96,8 @@ def own_search(shapes, places):
     buffers, still = system.buffers(), np.zeros(2 * len(places))
 
     def at(x, R):
-        return partial(find_features, *system.arrays, x, R, MARGIN, still, *buffers.space)
+        out = ContactList(*buffers.answer)
+        return partial(find_features, buffers.shapes, x, R, MARGIN, still, buffers.space, out)
 
     def share(count):
         return len(set((buffers.answer.label[:count, 0] // 2).tolist())) / len(places)

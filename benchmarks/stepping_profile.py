@@ -24,29 +24,30 @@ import numba
 import numpy as np
 from stepping import DT, ROWS, stack
 
-from gaussdyn._jit import loaded
+from gaussdyn._jit import Held, loaded
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 
 PARTS = {
     "collision": "search carry_over group_pairs same_pairs move_bodies pose_bodies evaluate find_acting find_late "
-    "hold_pushing farthest restitution",
-    "assembly": "apply_loads turn_spins momentum place_contacts place_acting sort_by_pair step_sizes recall rates_at "
-    "lay_aside idle linearise_modes linearise_cones press assemble",
+    "hold_pushing let_go farthest restitution join_overlaps",
+    "assembly": "apply_loads turn_spins momentum renew place_contacts place_acting sort_by_pair step_sizes recall "
+    "put_added_rates note_moved take_guess forget_joined lay_aside idle linearise_modes linearise_cones press assemble",
     "factorization": "factorise",
     "solve": "solve_factorised add_wrench relative_motion block_multiply copy_rows merit step_length room "
     "cone_directions slope share_to_go",
     "verify": "motion residual scale_and_floor rounding_floor momentum_of largest_change held_push moved_from settle "
-    "note_modes find_impact work_gain note_acting "
-    "at_rest end_step",
+    "note_modes beyond_cones find_impact work_gain note_acting "
+    "at_rest end_step keep_works keep_contacts",
 }
 PART_OF = {name: part for part, names in PARTS.items() for name in names.split()}
 CALLERS = (
-    "advance_bodies find_contacts solve_and_judge leave_step begin_step begin_again solve_step refresh solve_contacts "
-    "rest_bodies take_up take_again join_late leave_idle modes_newton without_impulses newton_step factorise_modes "
-    "newton_direction next_term slips proximal_point regularised_newton shifted_motion follow_path "
-    "project_end place_gaps close_gaps push_apart squeeze"
+    "advance_bodies take_step find_contacts solve_and_judge solve_whole judge_impact leave_step begin_step begin_again "
+    "solve_step refresh move_to_end project_held solve_contacts rest_bodies take_up take_again join_late leave_idle "
+    "modes_newton without_impulses newton_step factorise_modes newton_direction next_term slips proximal_point "
+    "regularised_newton shifted_motion follow_path project_end shift_end place_gaps close_gaps push_apart squeeze"
 )
+LOOP = "gaussdyn.integrate.time_stepping.compiled.step_loop"
 MODULES = [
     f"gaussdyn.contact.free_bodies.{name}"
     for name in ("structure", "coulomb", "newton", "proximal", "bodies_interior_point")
@@ -56,6 +57,9 @@ MODULES += ["gaussdyn.linalg.block_lu"] + [
     for name in (
         "body_kinematics",
         "active_contacts",
+        "contact_search",
+        "joining_contacts",
+        "keep_bodies",
         "position_projection",
         "rest_correction",
         "contact_modes",
@@ -67,7 +71,9 @@ MODULES += ["gaussdyn.linalg.block_lu"] + [
 
 
 def arrays(value: Any) -> Iterator[np.ndarray]:
-    """Yield the arrays in nested tuples."""
+    """Yield the arrays in nested tuples and records."""
+    if isinstance(value, Held):
+        value = value.value
     if isinstance(value, tuple):
         for part in value:
             yield from arrays(part)
@@ -153,6 +159,7 @@ def profile(name: str, n: int, shake: float, top: float, steps: int) -> tuple[st
         run = one.advance_many(method, start, steps)
         times.append(1e6 * (time.process_time() - before) / steps)
     with watching(clock):
+        other._advance = importlib.import_module(LOOP).advance_bodies
         same = other.advance_many(method, start, steps)
     assert np.array_equal(run.state.q, same.state.q)
     assert np.array_equal(run.state.v, same.state.v)

@@ -2,11 +2,13 @@
 
 Passed by value a record of fifty arrays becomes hundreds of arguments, and minutes of compiling. A kernel gets the
 address of a block of words, one field after the other as numba lays out a named tuple, and reads what it uses; a field
-that is a record is again an address. Fields cannot be assigned; entries of arrays can.
+that is a record is again an address, or the record itself where that goes by value. Fields cannot be assigned; entries
+of arrays can.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -79,16 +81,46 @@ class Held:
     def __init__(self, value: Any) -> None:
         self.value, self.words = value, np.array(_words(value), dtype=np.int64)
         self.kind, self.address = RECORDS[type(value).__name__], int(self.words.ctypes.data)
+        assert self.address == _address_of(self.words)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field, as a kernel that runs as plain Python reads it."""
+        return getattr(self.value, name)
+
+    def renew(self, value: Any) -> None:
+        """Hold another record of the same kind, in the same place; soon done where most of its arrays are the same."""
+        _renew(self.words, 0, self.value, value)
+        self.value = value
+
+
+def _address_of(array: Any) -> int:
+    """Return where the entries of an array are: numpy keeps that right behind what all objects of Python begin with.
+
+    ``array.ctypes.data`` says the same and takes twenty times as long, which tells where graphs change in every step.
+    """
+    return ctypes.c_ssize_t.from_address(id(array) + object.__basicsize__).value
 
 
 def _words(value: Any) -> list[int]:
     """Return a record as words: of an array no owner, size, size of an entry, address, shape, strides."""
     if isinstance(value, np.ndarray):
         assert value.flags.c_contiguous
-        return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
+        return [0, 0, value.size, value.itemsize, _address_of(value), *value.shape, *value.strides]
     if isinstance(value, tuple):
         return [word for part in value for word in _words(part)]
     return [int(value)]
+
+
+def _renew(words: Any, at: int, before: Any, value: Any) -> int:
+    """Put the words of what is not the same as before, from a place on; return where the next ones stand."""
+    if isinstance(value, tuple):
+        for old, new in zip(before, value, strict=True):
+            at = _renew(words, at, old, new)
+        return at
+    size = 5 + 2 * value.ndim if isinstance(value, np.ndarray) else 1
+    if value is not before:
+        words[at : at + size] = _words(value)
+    return at + size
 
 
 @register_model(Reference)
@@ -106,7 +138,7 @@ class _Fields(AttributeTemplate):  # type: ignore[misc]
         if name not in reference.of.fields:
             return None
         kind = reference.of.types[reference.of.fields.index(name)]
-        return Reference(kind) if isinstance(kind, types.BaseTuple) else kind
+        return RECORDS[kind.instance_class.__name__] if isinstance(kind, types.BaseTuple) else kind
 
 
 @lower_getattr_generic(Reference)  # type: ignore[untyped-decorator]
@@ -117,9 +149,19 @@ def _field(context: Any, builder: Any, reference: Any, value: Any, name: str) ->
     struct = builder.bitcast(value, context.get_value_type(reference.of).as_pointer())
     zero, at = _IR.Constant(_IR.IntType(32), 0), _IR.Constant(_IR.IntType(32), index)
     place = builder.gep(struct, [zero, at], inbounds=True)
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(kind, types.BaseTuple) and isinstance(RECORDS[kind.instance_class.__name__], Reference):
         return builder.bitcast(place, _IR.IntType(8).as_pointer())
-    return impl_ret_borrowed(context, builder, kind, builder.load(place))
+    return impl_ret_borrowed(context, builder, kind, _read(context, builder, kind, place))
+
+
+def _read(context: Any, builder: Any, kind: Any, place: Any) -> Any:
+    """Read what is at a place: arrays of a record one by one, so that those that are not used are not read."""
+    if not isinstance(kind, types.BaseTuple):
+        return builder.load(place)
+    zero = _IR.Constant(_IR.IntType(32), 0)
+    at = [builder.gep(place, [zero, _IR.Constant(_IR.IntType(32), k)], inbounds=True) for k in range(len(kind))]
+    parts = [_read(context, builder, part, one) for part, one in zip(kind.types, at, strict=True)]
+    return context.make_tuple(builder, kind, parts)
 
 
 @typeof_impl.register(Held)  # type: ignore[untyped-decorator]

@@ -83,11 +83,15 @@ class Lane(CompiledSystem):
         self._last, self.parts.model.carried.place[:] = None, -1
         self.parts.model.shapes.numbers[REACH : REACH + 1] = -1.0
 
-    def advance_worlds(self, stepper: MoreauJean, stock: Any, call: Call) -> int:
+    def advance_worlds(self, stock: Any, call: Call) -> int:
         """Take worlds through the steps; return how many could not: `taken` of the held `Stock` tells which."""
-        active = stepper.activation
-        rules = Span(
-            0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project, stepper.corrections
-        )
         self.work.course[UNSEEN] = 1
-        return int(self._advance(self._step_at, *self._records, stock, call, rules))
+        return int(self._advance(self._step_at, *self._records, stock, call))
+
+
+def rules_of(stepper: MoreauJean) -> Span:
+    """Return what all steps of a stepper share."""
+    active = stepper.activation
+    return Span(
+        0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project, stepper.corrections
+    )

@@ -54,13 +54,34 @@ class Stock(NamedTuple):
     taken: IntArray
 
 
-@record(A2, A3, I1, by_value=True)
+@record(A2, A3, I1, "Span", by_value=True)
 class Call(NamedTuple):
-    """The steps that are asked for, rows (t, dt, t_end); controls, shape (1 or steps, N, nu); and the worlds."""
+    """What is asked for.
+
+    Attributes
+    ----------
+    spans : Array, shape (steps, 3)
+        Rows (t, dt, t_end).
+    control : Array, shape (1 or steps, N, nu)
+    which : IntArray
+        The worlds.
+    rules : Span
+        What all steps share; its times are not of any.
+    """
 
     spans: Array
     control: Array
     which: IntArray
+    rules: Span
+
+
+@record(*["int64"] * 3, by_value=True)
+class Leg(NamedTuple):
+    """A world, and the steps of a call that it is taken through: from `first` on, before `last`."""
+
+    world: int
+    first: int
+    last: int
 
 
 @kernel(f"void(Model, {A3}, int64, int64)", borrows=True)
@@ -169,20 +190,19 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     keep_places(model, data, stock, k)
 
 
-@kernel("int64(int64, Model, Data, Work, Push, Problem, Call, Span, int64, int64, int64)", borrows=True)
+@kernel("int64(int64, Model, Data, Work, Push, Problem, Call, Leg)", borrows=True)
 def take_steps(
-    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, call: Call, rules: Span, k: int,
-    first: int, last: int,
-) -> int:  # fmt: skip
-    """Take world k, which was fetched, through steps `first` to `last` of a call; return the first one not taken."""
-    told, s = len(call.control) - 1, first
+    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, call: Call, leg: Leg
+) -> int:
+    """Take a world, which was fetched, through steps of a call; return the first one not taken."""
+    told, rules, s, last = len(call.control) - 1, call.rules, leg.first, leg.last
     while s < last:
-        for i in range(len(data.q) if s > first else 0):
+        for i in range(len(data.q) if s > leg.first else 0):
             data.q[i] = data.q1[i]
-        for j in range(len(data.v) if s > first else 0):
+        for j in range(len(data.v) if s > leg.first else 0):
             data.v[j] = data.v1[j]
-        if s == first or s <= told:
-            put_control(model, call.control, min(s, told), k)
+        if s == leg.first or s <= told:
+            put_control(model, call.control, min(s, told), leg.world)
         span = Span(
             call.spans[s, 0], call.spans[s, 1], call.spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol,
             rules.project, rules.corrects,
@@ -195,26 +215,25 @@ def take_steps(
     return last
 
 
-@kernel("int64(int64, Model, Data, Work, Push, Problem, Stock, Call, Span)", entry=True)
+@kernel("int64(int64, Model, Data, Work, Push, Problem, Stock, Call)", entry=True)
 def advance_worlds(
-    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, call: Call,
-    rules: Span,
-) -> int:  # fmt: skip
+    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, call: Call
+) -> int:
     """Take some worlds through the steps of a call that they have not taken; one that cannot stands before its step.
 
-    Returns how many could not. `step` is the address of `take_step` of the core, `rules` what all steps share.
+    Returns how many could not. `step` is the address of `take_step` of the core.
     """
     left, last = 0, len(call.spans)
     for k in call.which:
         first = stock.taken[k, 0]
         fetch(model, data, work, stock, k)
-        at = take_steps(step, model, data, work, push, problem, call, rules, k, first, last)
+        at = take_steps(step, model, data, work, push, problem, call, Leg(k, first, last))
         if at < last:
             left += 1
             model.carried.place[:] = -1  # no world's: it ended in between
         if first < at < last:  # the steps before that one, once more
             fetch(model, data, work, stock, k)
-            take_steps(step, model, data, work, push, problem, call, rules, k, first, at)
+            take_steps(step, model, data, work, push, problem, call, Leg(k, first, at))
         if at > first:
             keep(model, data, work, stock, k)
         stock.taken[k, 0] = at

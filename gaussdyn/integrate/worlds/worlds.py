@@ -179,6 +179,7 @@ class Worlds:
 
     def _together(self, spans: Array, which: IntArray, told: Array | None, taken: IntArray) -> IntArray:
         """Take these worlds through steps in threads, up to one that kernels cannot take; return the steps taken."""
+        from .lane import rules_of
         from .world_kernels import Call
 
         assert self._stock is not None
@@ -186,13 +187,14 @@ class Worlds:
         stock.taken[:, 0] = taken
         control = np.zeros((1, len(self), self._lanes[0].controls)) if told is None else told
         pieces = PIECES * self.threads if self.threads > 1 else 1
-        calls = [Call(spans, control, piece) for piece in np.array_split(which, pieces) if len(piece)]
+        rules = rules_of(self.stepper)
+        calls = [Call(spans, control, piece, rules) for piece in np.array_split(which, pieces) if len(piece)]
         following = count()
 
         def run(lane: Lane) -> None:
             """Take one piece after the other."""
             while (at := next(following)) < len(calls):
-                lane.advance_worlds(self.stepper, self._stock, calls[at])
+                lane.advance_worlds(self._stock, calls[at])
 
         others = [self._pool.submit(run, lane) for lane in self._lanes[1:]]
         try:

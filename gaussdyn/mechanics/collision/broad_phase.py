@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..._jit import kernel
 from ...arrays import Array, IntArray
 from .bounds.near_pairs import LEFT, MANY, list_pairs, mark_left
+from .bounds.search_records import ContactList, SearchShapes, SearchSpace
+from .bounds.shape_bounds import FRAME, SIZE, place, put_bounds
 from .bounds.shape_tree import bounds_meet, next_shape, sort_by
 from .box_box import ball_box, box_box
 from .capsule_box import capsule_box
@@ -23,7 +23,7 @@ from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_s
 from .round_solid import ball_solid, capsule_solid
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID, ELLIPSOID_PLANE, OFF
 from .solid_solid import solid_solid
-from .solids import BLOCK, on_plane
+from .solids import on_plane
 from .terrain.curved_on_surface import cylinder_on_surface, ellipsoid_on_surface
 from .terrain.round_on_surface import ball_on_surface, capsule_on_surface
 from .terrain.solid_on_surface import solid_on_surface
@@ -31,53 +31,8 @@ from .terrain.surface_search import HIGH, LOW
 from .vectors import A1, A2
 
 LABELS = 1 << 26  # more features than all shapes have; its square is below 2^53
-FRAME, SIZE = 3, 12  # columns of `world`, before the bounds
 FEW = 32  # shapes up to which every pair that may touch is looked at: no tree pays
 DEEP = 0.02  # of its size: what is deeper in a surface has come in elsewhere
-
-
-@kernel(f"float64({I2}, {A2}, {A2}, {A2}, int64, int64)", borrows=True)
-def half_width(table: IntArray, forms: Array, solids: Array, world: Array, i: int, a: int) -> float:
-    """Return how far shape i goes from its place along axis a of space, at most."""
-    kind, m = table[i, 0], FRAME + 3 * a
-    x, y, z = abs(world[i, m]), abs(world[i, m + 1]), abs(world[i, m + 2])
-    if kind == BOX:
-        return float(x * forms[i, 12] + y * forms[i, 13] + z * forms[i, 14])
-    if kind == ELLIPSOID:
-        x, y, z = x * forms[i, 12], y * forms[i, 13], z * forms[i, 14]
-        return float(np.sqrt(x * x + y * y + z * z))
-    if kind in (MESH, SURFACE):
-        k = table[i, 4] + 1
-        return float(x * solids[k, 2] + y * solids[k, 3] + z * solids[k, 4])
-    if kind == CYLINDER:
-        return float(np.sqrt(x * x + y * y) * forms[i, 12] + z * forms[i, 13])
-    return float(forms[i, 12] + (z * forms[i, 13] if kind == CAPSULE else 0.0))
-
-
-@kernel(f"void({I2}, {A2}, {A2}, {A3}, {A2}, int64)", borrows=True)
-def place(table: IntArray, forms: Array, x: Array, R: Array, world: Array, i: int) -> None:
-    """Put shape i into space."""
-    b, own, out = table[i, 1], forms[i], world[i]
-    for k in range(SIZE + 3):
-        out[k] = own[k]
-    for a in range(3 if b >= 0 else 0):
-        r, s, t = R[b, a, 0], R[b, a, 1], R[b, a, 2]
-        out[a] = (r * own[0] + s * own[1] + t * own[2]) + x[b, a]
-        for c in range(FRAME, FRAME + 3):
-            out[3 * a + c] = r * own[c] + s * own[c + 3] + t * own[c + 6]
-    out[BLOCK] = table[i, 4]
-
-
-@kernel(f"void({I2}, {A2}, {A2}, float64, {A1}, {A2}, int64)", borrows=True)
-def put_bounds(
-    table: IntArray, forms: Array, solids: Array, reach: float, travel: Array, world: Array, i: int
-) -> None:  # fmt: skip
-    """Put the bounds of shape i along the axes of space, which allow for reach and travel."""
-    b, out = table[i, 1], world[i]
-    margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
-    for a in range(3):
-        extent = half_width(table, forms, solids, world, i, a)
-        out[LOW + a], out[HIGH + a] = out[a] - extent - margin, out[a] + extent + margin
 
 
 @kernel(f"boolean({I1}, int64)", borrows=True)
@@ -172,11 +127,11 @@ def meet_box(world: Array, a: int, i: int, j: int, limit: float, room: Array, fo
         ball_box(world, i, 0, NONE, j, limit, found)
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
-def meet(
-    world: Array, solids: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array
-) -> None:  # fmt: skip
-    """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
+@kernel("void(SearchShapes, SearchSpace, int64, int64, float64)", borrows=True)
+def meet(shapes: SearchShapes, space: SearchSpace, i: int, j: int, limit: float) -> None:
+    """Add the contacts of shapes i and j, of kinds a <= b; where the kinds are equal, i comes first."""
+    world, room, found, solids = space.world, space.room, space.found, shapes.solids
+    a, b = shapes.table[i, 0], shapes.table[j, 0]
     if b == SURFACE:
         meet_surface(world, solids, a, i, j, limit, room, found)
     elif b == HALF_SPACE:
@@ -197,140 +152,124 @@ def meet(
         sphere_sphere(world, i, j, limit, found)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})", borrows=True)
-def consider(
-    table: IntArray, off: IntArray, solids: Array, world: Array, p: int, q: int, reach: float, travel: Array,
-    room: Array, found: Array,
-) -> None:  # fmt: skip
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64, int64)", borrows=True)
+def consider(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array, p: int, q: int) -> None:
     """Add the contacts of two shapes, unless they belong to one body or never touch."""
-    i, j = min(p, q), max(p, q)
+    table, off, i, j = shapes.table, shapes.off, min(p, q), max(p, q)
     a, b = table[i, 1], table[j, 1]
     if a == b or (len(off) > 0 and listed(off, i * len(table) + j)):
         return
     limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
-    a, b = table[i, 0], table[j, 0]
-    if a > b:
-        meet(world, solids, b, a, j, i, limit, room, found)
-    else:
-        meet(world, solids, a, b, i, j, limit, room, found)
+    if table[i, 0] > table[j, 0]:
+        i, j = j, i
+    meet(shapes, space, i, j, limit)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A2}, {A2})", borrows=True)
-def meet_half_spaces(
-    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, room: Array, found: Array
-) -> None:  # fmt: skip
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True)
+def meet_half_spaces(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
     """Find the contacts of every shape with every half-space."""
+    table = shapes.table
     for i in range(len(table)):
         if table[i, 0] == HALF_SPACE:
             for j in range(len(table)):
                 if table[j, 0] != HALF_SPACE:
-                    consider(table, off, solids, world, j, i, reach, travel, room, found)
+                    consider(shapes, space, reach, travel, j, i)
 
 
-@kernel(f"void({I2}, {I1}, {I1})", borrows=True)
-def list_few(table: IntArray, off: IntArray, kept: IntArray) -> None:
+@kernel(f"void(SearchShapes, {I1})", borrows=True)
+def list_few(shapes: SearchShapes, near: IntArray) -> None:
     """List all pairs of a few shapes that may ever touch, as `meet` takes them; there is room for those of `FEW`."""
-    shapes, count = len(table), 0
-    pairs = kept[1 + shapes :]
-    for i in range(shapes):
-        for j in range(i + 1, shapes):
+    table, off, count = shapes.table, shapes.off, 0
+    pairs = near[1 + len(table) :]
+    for i in range(len(table)):
+        for j in range(i + 1, len(table)):
             a, b = table[i, 0], table[j, 0]
-            if table[i, 1] != table[j, 1] and min(a, b) != HALF_SPACE and not listed(off, i * shapes + j):
+            if table[i, 1] != table[j, 1] and min(a, b) != HALF_SPACE and not listed(off, i * len(table) + j):
                 pairs[2 * count], pairs[2 * count + 1] = (j, i) if a > b else (i, j)
                 count += 1
-    kept[0] = 1 + count
+    near[0] = 1 + count
 
 
 @kernel(f"boolean({I2}, {I1})", borrows=True)
-def needs_bounds(table: IntArray, kept: IntArray) -> bool:
+def needs_bounds(table: IntArray, near: IntArray) -> bool:
     """Return whether bounds tell of any pairs that they are far apart: not of those of few shapes with half-spaces."""
     if len(table) > FEW:
         return True
-    pairs, some = kept[1 + len(table) :], False
-    for k in range(kept[0] - 1):
+    pairs, some = near[1 + len(table) :], False
+    for k in range(near[0] - 1):
         some = some or table[pairs[2 * k + 1], 0] != HALF_SPACE
     return some
 
 
-@kernel(f"void({I2}, {A2}, float64, {A1}, {A2}, {I1}, {A2}, {A2})", borrows=True)
-def meet_few(
-    table: IntArray, solids: Array, reach: float, travel: Array, world: Array, kept: IntArray, room: Array, found: Array
-) -> None:  # fmt: skip
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True)
+def meet_few(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
     """Find the contacts of the pairs that `list_few` has listed."""
-    pairs = kept[1 + len(table) :]
-    for k in range(kept[0] - 1):
+    table = shapes.table
+    pairs = space.near[1 + len(table) :]
+    for k in range(space.near[0] - 1):
         i, j = pairs[2 * k], pairs[2 * k + 1]
-        kind, a, b = table[j, 0], table[i, 1], table[j, 1]
-        if kind == HALF_SPACE or bounds_meet(world, i, j):
+        a, b = table[i, 1], table[j, 1]
+        if table[j, 0] == HALF_SPACE or bounds_meet(space.world, i, j):
             limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
-            meet(world, solids, table[i, 0], kind, i, j, limit, room, found)
+            meet(shapes, space, i, j, limit)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {I1}, int64, {I1}, int64, {A2}, {A2})", borrows=True)
-def meet_left(
-    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, kept: IntArray, n: int,
-    left: IntArray, count: int, room: Array, found: Array,
-) -> None:  # fmt: skip
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64, int64)", borrows=True)
+def meet_left(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array, n: int, count: int) -> None:
     """Find the pairs of the shapes that have left their boxes: with one another, and with others in the tree."""
-    shapes = len(table)
-    curve = kept[1 : 1 + shapes]
+    world, left, size = space.world, space.order, len(shapes.table)
+    curve = space.near[1 : 1 + size]
     for s in range(count):
         i = left[s]
         for t in range(s):
             if bounds_meet(world, i, left[t]):
-                consider(table, off, solids, world, i, left[t], reach, travel, room, found)
-        t = next_shape(world, curve, shapes, n, i, LOW, 0)
+                consider(shapes, space, reach, travel, i, left[t])
+        t = next_shape(world, curve, size, n, i, LOW, 0)
         while t < n:
             if world[curve[t], LEFT] == 0.0 and bounds_meet(world, i, curve[t]):
-                consider(table, off, solids, world, i, curve[t], reach, travel, room, found)
-            t = next_shape(world, curve, shapes, n, i, LOW, t + 1)
+                consider(shapes, space, reach, travel, i, curve[t])
+            t = next_shape(world, curve, size, n, i, LOW, t + 1)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {I1}, int64, {A2}, {A2})", borrows=True)
-def meet_listed(
-    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, kept: IntArray, n: int,
-    room: Array, found: Array,
-) -> None:  # fmt: skip
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64)", borrows=True)
+def meet_listed(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array, n: int) -> None:
     """Find the pairs among those listed, whose shapes are still within their boxes; without a list, by the tree."""
-    shapes = len(table)
-    curve, pairs = kept[1 : 1 + shapes], kept[1 + shapes :]
-    for k in range(kept[0] - 1):
+    world, near, size = space.world, space.near, len(shapes.table)
+    curve, pairs = near[1 : 1 + size], near[1 + size :]
+    for k in range(near[0] - 1):
         i, j = pairs[2 * k], pairs[2 * k + 1]
         if bounds_meet(world, i, j) and world[i, LEFT] + world[j, LEFT] == 0.0:
-            consider(table, off, solids, world, i, j, reach, travel, room, found)
-    if kept[0] == 0:
+            consider(shapes, space, reach, travel, i, j)
+    if near[0] == 0:
         for s in range(n - 1):
-            t = next_shape(world, curve, shapes, n, curve[s], LOW, s + 1)
+            t = next_shape(world, curve, size, n, curve[s], LOW, s + 1)
             while t < n:
                 if bounds_meet(world, curve[s], curve[t]):
-                    consider(table, off, solids, world, curve[s], curve[t], reach, travel, room, found)
-                t = next_shape(world, curve, shapes, n, curve[s], LOW, t + 1)
+                    consider(shapes, space, reach, travel, curve[s], curve[t])
+                t = next_shape(world, curve, size, n, curve[s], LOW, t + 1)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A1}, {I1}, {I1}, {A2}, {A2})", borrows=True)
-def meet_all(
-    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array,
-    world: Array, value: Array, kept: IntArray, left: IntArray, room: Array, found: Array,
-) -> None:  # fmt: skip
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True)
+def meet_all(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
     """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
-    shapes, outside, n = len(table), 0, 0
-    for i in range(shapes):
+    table, world, near, size, outside, n = shapes.table, space.world, space.near, len(shapes.table), 0, 0
+    for i in range(size):
         n += table[i, 0] != HALF_SPACE
-    if shapes <= FEW:
-        meet_few(table, solids, reach, travel, world, kept, room, found)
+    if size <= FEW:
+        meet_few(shapes, space, reach, travel)
         return
-    meet_half_spaces(table, off, solids, reach, travel, world, room, found)
-    if kept[0] > 0:
-        outside = mark_left(world, kept[1 : 1 + shapes], n, left)
-    if kept[0] == 0 or outside * outside > MANY * n:
+    meet_half_spaces(shapes, space, reach, travel)
+    if near[0] > 0:
+        outside = mark_left(world, near[1 : 1 + size], n, space.order)
+    if near[0] == 0 or outside * outside > MANY * n:
         m = 0
-        for i in range(shapes):
+        for i in range(size):
             if table[i, 0] != HALF_SPACE:
-                world[i, LEFT], kept[1 + m], m = 0.0, i, m + 1
-        list_pairs(world, value, kept, shapes, n)
+                world[i, LEFT], near[1 + m], m = 0.0, i, m + 1
+        list_pairs(world, space.value, near, size, n)
         outside = 0
-    meet_listed(table, off, solids, reach, travel, world, kept, n, room, found)
-    meet_left(table, off, solids, reach, travel, world, kept, n, left, outside, room, found)
+    meet_listed(shapes, space, reach, travel, n)
+    meet_left(shapes, space, reach, travel, n, outside)
 
 
 @kernel(f"void({I2}, int64, {A2}, {A1}, {I1})", borrows=True)
@@ -366,16 +305,15 @@ def put_matrix(forms: Array, i: int, data: Array, c: int, first: int, second: in
             data[c, second + (a + 2) % 3] += h2 * x * y
 
 
-@kernel(f"int64({I2}, {A2}, {A2}, {A1}, {I1}, {I1}, {I2}, {I2}, {A2})", borrows=True)
-def fill_in(
-    table: IntArray, forms: Array, found: Array, value: Array, order: IntArray,
-    kind: IntArray, bodies: IntArray, label: IntArray, data: Array,
-) -> int:  # fmt: skip
-    """Fill the last four arrays with the contacts in `found`; see `find_features`."""
+@kernel("int64(SearchShapes, SearchSpace, ContactList)", borrows=True)
+def fill_in(shapes: SearchShapes, space: SearchSpace, out: ContactList) -> int:
+    """Fill `out` with the contacts found; see `find_features`."""
+    table, forms, found, order = shapes.table, shapes.forms, space.found, space.order
+    kind, bodies, label, data = out
     count = int(found[0, 0])
     if count > len(kind):
         return count
-    put_in_order(table, count, found, value, order)
+    put_in_order(table, count, found, space.value, order)
     for c in range(count):
         k = order[c] + 1
         kind[c] = int(found[k, KIND])
@@ -398,47 +336,34 @@ def fill_in(
     return count
 
 
-@kernel(
-    f"int64({I2}, {A2}, {I1}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})",
-    borrows=True,
-    entry=True,
-)
+@kernel(f"int64(SearchShapes, {A2}, {A3}, float64, {A1}, SearchSpace, ContactList)", borrows=True, entry=True)
 def find_features(
-    table: IntArray, forms: Array, off: IntArray, solids: Array, x: Array, R: Array, reach: float, travel: Array,
-    world: Array, value: Array, order: IntArray, room: Array, found: Array,
-    kind: IntArray, bodies: IntArray, label: IntArray, data: Array,
-) -> int:  # fmt: skip
-    """Fill the last four arrays with all contacts and return how many there are; if more than fit, fill in nothing.
+    shapes: SearchShapes, x: Array, R: Array, reach: float, travel: Array, space: SearchSpace, out: ContactList
+) -> int:
+    """Fill `out` with all contacts and return how many there are; if more than fit, fill in nothing.
 
     Parameters
     ----------
-    table, forms, off, solids : arrays
-        The s shapes, see `collision.ShapeArrays`.
+    shapes : SearchShapes
     x, R : Array, shape (n, 3) and (n, 3, 3)
         Poses of the bodies.
     reach : float
     travel : Array, shape (n,)
         Contacts are found whose gap is at most reach plus the travel of their two bodies, m.
-    world, value, order, room, found : arrays
-        Work space of shapes and boxes about them (s + b, 29), (m,), (p + m,), (k, 3) and (c + 1, 24) with m = max(s, c)
-        and b, k and p as `Buffers` has them. World and order keep what saves the next search work, see `near_pairs`;
-        it changes no contact.
-    kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 25)
-        The contacts in the order of their ids: what `feature_kinematics` takes, numbers of the bodies A and B (-1 for
-        the ground), and (shape A, feature, shape B, feature).
+    space : SearchSpace
+    out : ContactList
     """
-    found[0, 0] = 0.0
-    room_kept = len(order) - len(value)
-    kept, order = order[:room_kept], order[room_kept:]
-    if len(table) <= FEW and kept[0] == 0:
-        list_few(table, off, kept)
-    bounds = needs_bounds(table, kept)
+    table, world, near = shapes.table, space.world, space.near
+    space.found[0, 0] = 0.0
+    if len(table) <= FEW and near[0] == 0:
+        list_few(shapes, near)
+    bounds = needs_bounds(table, near)
     for i in range(len(table)):
-        place(table, forms, x, R, world, i)
+        place(shapes, x, R, world, i)
         if bounds:
-            put_bounds(table, forms, solids, reach, travel, world, i)
-    meet_all(table, off, solids, reach, travel, world, value, kept, order, room, found)
-    return int(fill_in(table, forms, found, value, order, kind, bodies, label, data))
+            put_bounds(shapes, reach, travel, world, i)
+    meet_all(shapes, space, reach, travel)
+    return int(fill_in(shapes, space, out))
 
 
 @kernel("boolean(int64, int64)", borrows=True)
@@ -450,22 +375,18 @@ def lasts(a: int, b: int) -> bool:
     return max(a, b) == SPHERE or (max(a, b) == HALF_SPACE and min(a, b) in (SPHERE, CAPSULE, BOX))
 
 
-@kernel(
-    f"int64({I2}, {A2}, {I1}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I2}, int64, {I1}, {I2}, "
-    f"{I2}, {A2})",
-    borrows=True,
-)
+@kernel(f"int64(SearchShapes, {A2}, {A3}, float64, {A1}, SearchSpace, {I2}, ContactList)", borrows=True)
 def find_again(
-    table: IntArray, forms: Array, off: IntArray, solids: Array, x: Array, R: Array, reach: float, travel: Array,
-    world: Array, value: Array, order: IntArray, room: Array, found: Array, known: IntArray, n: int,
-    kind: IntArray, bodies: IntArray, label: IntArray, data: Array,
+    shapes: SearchShapes, x: Array, R: Array, reach: float, travel: Array, space: SearchSpace, known: IntArray,
+    out: ContactList,
 ) -> int:  # fmt: skip
-    """Fill in the contacts of those pairs that have one of n known ones, their labels in `known`, and may have others.
+    """Fill in the contacts of those pairs that have one of the known ones, given by labels, and may have others.
 
     The rest is as in `find_features`.
     """
-    found[0, 0] = 0.0
-    for f in range(n):
+    table, world = shapes.table, space.world
+    space.found[0, 0] = 0.0
+    for f in range(len(known)):
         i, j = known[f, 0], known[f, 2]
         done = lasts(table[i, 0], table[j, 0])
         for g in range(f):
@@ -474,8 +395,8 @@ def find_again(
         if done:
             continue
         for k in (i, j):
-            place(table, forms, x, R, world, k)
-            put_bounds(table, forms, solids, reach, travel, world, k)
+            place(shapes, x, R, world, k)
+            put_bounds(shapes, reach, travel, world, k)
         if max(table[i, 0], table[j, 0]) == HALF_SPACE or bounds_meet(world, i, j):
-            consider(table, off, solids, world, i, j, reach, travel, room, found)
-    return int(fill_in(table, forms, found, value, order[len(order) - len(value) :], kind, bodies, label, data))
+            consider(shapes, space, reach, travel, i, j)
+    return int(fill_in(shapes, space, out))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import kernel, record
 from ...arrays import Array, IntArray
-from .feature_kinematics import add_body, contact_frame, feature_geometry, feature_motion, rates_and_drifts
+from .bounds.search_records import ContactList
+from .feature_kinematics import RigidMotion, add_body, contact_frame, feature_geometry, feature_motion, rates_and_drifts
 from .primitives import A3, I1, I2
 from .vectors import A1, A2
 
@@ -64,39 +67,51 @@ def contact_jacobian(
     add_body(-1.0, x[b], point, JX[b], turn[b], frame, first[b], J)
 
 
-@kernel(
-    f"void({I1}, {A2}, {I2}, {I1}, {A2}, {A3}, {A2}, {A2}, {A2}, {A3}, {A3}, {I1}, {A2}, {A3}, {A2}, {A1}, {A1})",
-    entry=True,
-)
-def feature_rows(
-    kind: IntArray, data: Array, bodies: IntArray, start: IntArray,
-    x: Array, R: Array, v: Array, omega: Array, drift: Array, JX: Array, turn: Array, first: IntArray,
-    moved: Array, frame: Array, J: Array, rate: Array, second: Array,
-) -> None:  # fmt: skip
-    """Fill in the rows of c contacts between b bodies.
+@record(A2, A3, A2, A2, A2, A3, A3, I1, by_value=True)
+class Kinematics(NamedTuple):
+    """How b bodies move at one state, see `features.Bodies`."""
 
-    Parameters
+    x: Array
+    R: Array
+    v: Array
+    omega: Array
+    drift: Array
+    J: Array
+    turn: Array
+    first: IntArray
+
+
+@record(A2, A3, A2, A1, A1, by_value=True)
+class ContactRows(NamedTuple):
+    """The rows of c contacts at one state.
+
+    Attributes
     ----------
-    kind, data, bodies : arrays, shape (c,), (c, 25) and (c, 2)
-        The contacts; -1 is the last body.
-    start : IntArray, shape (c + 1,)
-        Contact i has the rows start[i] to start[i + 1] - 1.
-    x, R, v, omega, drift : arrays, shape (b, 3), R (b, 3, 3)
-        How the bodies move, see `features.Motion`.
-    JX, turn : arrays, shape (b, 3, w)
-        v and omega of a body are JX and turn times the w velocities from number `first` on.
     moved, frame : arrays, shape (c, 13) and (c, 6, 3)
         Gap, normal, contact point and their rates; N, T1, T2 and their rates.
     J : Array, shape (rows, nv)
         Zeros on entry; without columns it is left out.
-    rate, second : Array, shape (rows,)
+    rate, drift : Array, shape (rows,)
         Rates, and what the second rates are without acceleration.
     """
-    for i in range(len(kind)):
-        a, b = bodies[i, 0] % len(x), bodies[i, 1] % len(x)
-        m, f, rows = moved[i], frame[i], slice(start[i], start[i + 1])
-        feature_motion(kind[i], data[i], x[a], R[a], v[a], omega[a], x[b], R[b], v[b], omega[b], m)
+
+    moved: Array
+    frame: Array
+    J: Array
+    rate: Array
+    drift: Array
+
+
+@kernel(f"void(ContactList, Kinematics, {I1}, ContactRows)", entry=True)
+def feature_rows(found: ContactList, bodies: Kinematics, start: IntArray, out: ContactRows) -> None:
+    """Fill in the rows of contacts between bodies (-1: the last); contact i has the rows start[i]:start[i + 1]."""
+    x, R, v, omega, drift, JX, turn, first = bodies
+    for i in range(len(found.kind)):
+        a, b = found.bodies[i, 0] % len(x), found.bodies[i, 1] % len(x)
+        A, B = RigidMotion(x[a], R[a], v[a], omega[a], drift[a]), RigidMotion(x[b], R[b], v[b], omega[b], drift[b])
+        m, f, rows = out.moved[i], out.frame[i], slice(start[i], start[i + 1])
+        feature_motion(found.kind[i], found.data[i], A, B, m)
         contact_frame(m[1:4], m[7:10], f)
-        if J.shape[1] > 0:
-            contact_jacobian(bodies[i], m[4:7], f, x, JX, turn, first, J[rows])
-        rates_and_drifts(x[a], v[a], omega[a], drift[a], x[b], v[b], omega[b], drift[b], m, f, rate[rows], second[rows])
+        if out.J.shape[1] > 0:
+            contact_jacobian(found.bodies[i], m[4:7], f, x, JX, turn, first, out.J[rows])
+        rates_and_drifts(A, B, m, f, out.rate[rows], out.drift[rows])

@@ -24,8 +24,9 @@ moment in sum.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from ..._jit import kernel
+from ..._jit import kernel, record
 from ...arrays import Array
 from .rim_kinematics import DISC_PLANE, rim_motion
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, smooth_motion
@@ -51,22 +52,35 @@ def rise_to_rim(RB: Array, data: Array, d: Vector, ea: Vector, n: Vector) -> flo
     return float(max(data[17], min(data[18], s)) * dot3(n, ea))
 
 
-@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1}, {A1})", borrows=True)
-def feature_motion(
-    kind: int, data: Array, xA: Array, RA: Array, vA: Array, wA: Array, xB: Array, RB: Array, vB: Array, wB: Array,
-    out: Array,
-) -> None:  # fmt: skip
-    """Fill `out` with gap (0), normal (1:4), contact point (4:7), and their rates: normal (7:10), point (10:13).
+@record(A1, A2, A1, A1, A1, by_value=True)
+class RigidMotion(NamedTuple):
+    """How a body moves, in space: see `features.Motion`.
 
-    Poses x (3,), R (3, 3), velocities v (3,) of the origin of the body's frame and w (3,) of rotation, in space.
+    Attributes
+    ----------
+    x, v, drift : Array, shape (3,)
+        Where the origin of its frame is, its velocity, and its acceleration without that of the velocities.
+    R : Array, shape (3, 3)
+    omega : Array, shape (3,)
     """
-    ra, rb = data[6], data[13]
-    omega_a, omega_b = triple3(wA), triple3(wB)
+
+    x: Array
+    R: Array
+    v: Array
+    omega: Array
+    drift: Array
+
+
+@kernel(f"void(int64, {A1}, RigidMotion, RigidMotion, {A1})", borrows=True)
+def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: Array) -> None:
+    """Fill `out` with gap (0), normal (1:4), contact point (4:7), and their rates: normal (7:10), point (10:13)."""
+    ra, rb, RA, RB = data[6], data[13], A.R, B.R
+    omega_a, omega_b = triple3(A.omega), triple3(B.omega)
     ea, arm_a = turned(RA, data, 3), turned(RA, data, 0)
     eb, arm_b = turned(RB, data, 10), turned(RB, data, 7)
-    a, b = along(triple3(xA), 1.0, arm_a), along(triple3(xB), 1.0, arm_b)
-    va = along(triple3(vA), 1.0, cross3(omega_a, arm_a))
-    vb = along(triple3(vB), 1.0, cross3(omega_b, arm_b))
+    a, b = along(triple3(A.x), 1.0, arm_a), along(triple3(B.x), 1.0, arm_b)
+    va = along(triple3(A.v), 1.0, cross3(omega_a, arm_a))
+    vb = along(triple3(B.v), 1.0, cross3(omega_b, arm_b))
     d, w = along(a, -1.0, b), along(va, -1.0, vb)
     deb = cross3(omega_b, eb)
     if kind == LINE_LINE and parallel(ea, eb):
@@ -212,22 +226,21 @@ def add_body(
                 J[i, first + j] += sign * dot3(f, v if i < 3 else w)
 
 
-@kernel(f"void({A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1})", borrows=True)
+@kernel(f"void(RigidMotion, RigidMotion, {A1}, {A2}, {A1}, {A1})", borrows=True)
 def rates_and_drifts(
-    xA: Array, vA: Array, wA: Array, driftA: Array, xB: Array, vB: Array, wB: Array, driftB: Array, motion: Array,
-    frame: Array, rate: Array, drift: Array,
+    A: RigidMotion, B: RigidMotion, motion: Array, frame: Array, rate: Array, drift: Array
 ) -> None:  # fmt: skip
     """Fill rate and drift, shape (k,), from what `feature_motion` and `contact_frame` gave.
 
     With u the relative velocity of the material at the contact point c, which itself moves at dc/dt:
-    d(t.u)/dt = t.(J a part) + t.(driftA - driftB + wA x (dc/dt - vA) - wB x (dc/dt - vB)) + dt/dt.u.
+    d(t.u)/dt = t.(J a part) + t.(A.drift - B.drift + wA x (dc/dt - vA) - wB x (dc/dt - vB)) + dt/dt.u.
     """
     c, dc = (motion[4], motion[5], motion[6]), (motion[10], motion[11], motion[12])
-    omega_a, omega_b, va, vb = triple3(wA), triple3(wB), triple3(vA), triple3(vB)
-    u = along(va, 1.0, cross3(omega_a, along(c, -1.0, triple3(xA))))
-    u = along(u, -1.0, along(vb, 1.0, cross3(omega_b, along(c, -1.0, triple3(xB)))))
-    a = along(triple3(driftA), 1.0, cross3(omega_a, along(dc, -1.0, va)))
-    a = along(a, -1.0, along(triple3(driftB), 1.0, cross3(omega_b, along(dc, -1.0, vb))))
+    omega_a, omega_b, va, vb = triple3(A.omega), triple3(B.omega), triple3(A.v), triple3(B.v)
+    u = along(va, 1.0, cross3(omega_a, along(c, -1.0, triple3(A.x))))
+    u = along(u, -1.0, along(vb, 1.0, cross3(omega_b, along(c, -1.0, triple3(B.x)))))
+    a = along(triple3(A.drift), 1.0, cross3(omega_a, along(dc, -1.0, va)))
+    a = along(a, -1.0, along(triple3(B.drift), 1.0, cross3(omega_b, along(dc, -1.0, vb))))
     spin = along(omega_a, -1.0, omega_b)
     for i in range(rate.shape[0]):
         k = axis_of_row(i, rate.shape[0])

@@ -157,14 +157,16 @@ class Found(NamedTuple):
         InputError
             NaN or infinity; names the contact.
         """
-        from .contact_rows import feature_rows
+        from .bounds.search_records import ContactList
+        from .contact_rows import ContactRows, Kinematics, feature_rows
 
         start = np.zeros(len(blanks) + 1, dtype=np.int64)
         start[1:] = np.cumsum([blank.size for blank in blanks])
         size = int(start[-1])
         moved, frames = np.empty((len(blanks), 13)), np.empty((len(blanks), 6, 3))
         J, rate, drift = np.zeros((size, nv if nv <= WIDE else 0)), np.empty(size), np.empty(size)
-        feature_rows(self.kind, self.data, self.bodies, start, *bodies, moved, frames, J, rate, drift)
+        out = ContactRows(moved, frames, J, rate, drift)
+        feature_rows(ContactList(*self), Kinematics(*bodies), start, out)
         rows = []
         ends = zip(blanks, moved[:, 0].tolist(), start.tolist(), start[1:].tolist(), strict=False)
         for c, (blank, gap, i, k) in enumerate(ends):

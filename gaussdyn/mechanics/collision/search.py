@@ -5,8 +5,9 @@ The arrays are what a compiled stepper needs to call `broad_phase.find_features`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -78,6 +79,16 @@ class ShapeArrays(NamedTuple):
     solids: Array
 
 
+@lru_cache(maxsize=1)
+def _search() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the kernel of a search, and what the list of contacts is that it fills."""
+    from ..._jit import entry_of
+    from .bounds.search_records import ContactList
+    from .broad_phase import find_features
+
+    return entry_of(find_features), ContactList
+
+
 Part = Shape | HalfSpace | Surface
 Entry = tuple[str, int, Part]  # label, number of the body, shape
 
@@ -94,25 +105,31 @@ class Buffers:
         Number of contacts that fit.
     answer : Found
         Its first entries are the contacts found.
-    space : tuple of arrays
-        Work space and answer in the order of the arguments of `find_features`.
+    shapes, space : Held of SearchShapes and of SearchSpace
     """
 
     __slots__ = ("answer", "longest", "room", "shapes", "space")
 
-    def __init__(self, shapes: int, room: int, longest: int = 4) -> None:
-        self.shapes, self.longest = shapes, longest
+    def __init__(self, shapes: ShapeArrays, room: int, longest: int = 4) -> None:
+        from ..._jit import Held
+        from .bounds.search_records import SearchShapes
+
+        self.shapes: Any = Held(SearchShapes(*shapes))
+        self.longest = longest
         self.reserve(room)
 
     def reserve(self, room: int) -> None:
         """Make room for so many contacts."""
-        self.room, most = room, max(room, self.shapes)
+        from ..._jit import Held
+        from .bounds.search_records import SearchSpace
+
+        shapes = len(self.shapes.table)
+        self.room, most = room, max(room, shapes)
         self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, WIDTH)))
         bench = np.zeros((12 + 5 * self.longest, 3))  # for the corners of a face and of its overlap with another
-        world = np.zeros((self.shapes + _boxes(self.shapes), 29))
-        kept = 1 + self.shapes + 2 * PAIRS * self.shapes
-        work = (world, np.zeros(most), _counts(kept + most), bench, np.zeros((room + 1, 24)))
-        self.space: tuple[Any, ...] = (*work, *self.answer)
+        world, near = np.zeros((shapes + _boxes(shapes), 29)), _counts(1 + shapes + 2 * PAIRS * shapes)
+        work = SearchSpace(world, np.zeros(most), _counts(most), near, bench, np.zeros((room + 1, 24)))
+        self.space: Any = Held(work)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +194,7 @@ class Shapes:
 
     def buffers(self, room: int = 0) -> Buffers:
         """Return work space for `find_features` with room for some contacts (8 per shape by default)."""
-        return Buffers(len(self.labels), room or 8 * len(self.labels) + 16, self.longest)
+        return Buffers(self.arrays, room or 8 * len(self.labels) + 16, self.longest)
 
     def find(
         self,
@@ -221,10 +238,9 @@ class Shapes:
 
     def search(self, x: Array, R: Array, reach: float, travel: Array, buffers: Buffers) -> int:
         """Fill `buffers` with the contacts and return their number; checks nothing."""
-        from .broad_phase import find_features
-
+        find, listed = _search()
         while True:
-            count = int(find_features(*self.arrays, x, R, reach, travel, *buffers.space))
+            count = int(find(buffers.shapes, x, R, reach, travel, buffers.space, listed(*buffers.answer)))
             if count <= buffers.room:
                 return count
             buffers.reserve(2 * count)

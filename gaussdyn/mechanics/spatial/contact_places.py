@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._jit import A1, A2, A3, I1, I2, kernel, record
+from ..._jit import A1, A2, A3, I2, kernel, record
 from ...arrays import Array, IntArray
+from ..collision.bounds.search_records import ContactList, SearchShapes, SearchSpace
 from ..collision.broad_phase import find_features
 from ..collision.feature_kinematics import contact_frame, feature_geometry
 
@@ -16,7 +17,7 @@ PLACES = 3  # poses of a step: at its start, where it comes to without forces, a
 END = 2
 
 
-@record(I2, A2, I1, A2, A1, A2, A1, I1, A2, A2, I1, I2, I2, A2, A1, A1, A2)
+@record("SearchShapes", A1, "SearchSpace", "ContactList", A1, A1, A2)
 class Looking(NamedTuple):
     """Shapes, how far they travel, work space, and the contacts found: what `find_features` takes beside poses.
 
@@ -26,20 +27,10 @@ class Looking(NamedTuple):
         Work space for one contact; `still` is zero.
     """
 
-    table: IntArray
-    forms: Array
-    off: IntArray
-    solids: Array
+    shapes: SearchShapes
     travel: Array
-    world: Array
-    value: Array
-    order: IntArray
-    room: Array
-    found: Array
-    kind: IntArray
-    bodies: IntArray
-    label: IntArray
-    data: Array
+    space: SearchSpace
+    found: ContactList
     out: Array
     still: Array
     axes: Array
@@ -66,7 +57,7 @@ def wanted_as(looking: Looking, wanted: IntArray, c: int, f: int) -> int:
     for k in range(len(wanted)):
         g, same = (f + k) % len(wanted), True
         for a in range(4):
-            same = same and looking.label[c, a] == wanted[g, a]
+            same = same and looking.found.label[c, a] == wanted[g, a]
         if same:
             return g
     return -1
@@ -77,7 +68,7 @@ def put_places(
     looking: Looking, count: int, x: Array, R: Array, wanted: IntArray, point: Array, frame: Array
 ) -> int:  # fmt: skip
     """Fill in points and directions of those wanted that are among `count` found; return how many are still missing."""
-    f, out = 0, looking.out
+    f, out, found = 0, looking.out, looking.found
     for c in range(count):
         g = wanted_as(looking, wanted, c, f)
         if g < 0:
@@ -85,8 +76,8 @@ def put_places(
         f = g + 1
         if not np.isnan(point[g, 0]):
             continue
-        a, b = looking.bodies[c, 0] % len(x), looking.bodies[c, 1] % len(x)
-        feature_geometry(looking.kind[c], looking.data[c], x[a], R[a], x[b], R[b], out)
+        a, b = found.bodies[c, 0] % len(x), found.bodies[c, 1] % len(x)
+        feature_geometry(found.kind[c], found.data[c], x[a], R[a], x[b], R[b], out)
         contact_frame(out[1:4], looking.still, looking.axes)
         for i in range(3):
             point[g, i] = out[4 + i]
@@ -111,11 +102,9 @@ def contact_places(
     s = looking
     for k in range(first, len(ways.reach)):
         for place in range(3):
-            count = find_features(
-                s.table, s.forms, s.off, s.solids, ways.x[k, place], ways.R[k, place], ways.reach[k], s.travel,
-                s.world, s.value, s.order, s.room, s.found, s.kind, s.bodies, s.label, s.data,
-            )  # fmt: skip
-            if count > len(s.kind):
+            x, R = ways.x[k, place], ways.R[k, place]
+            count = find_features(s.shapes, x, R, ways.reach[k], s.travel, s.space, s.found)
+            if count > len(s.found.kind):
                 return k
             if put_places(looking, count, ways.x[k, END], ways.R[k, END], wanted, point[k], frame[k]) == 0:
                 break

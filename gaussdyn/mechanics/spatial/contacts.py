@@ -187,6 +187,7 @@ class Contacts:
             How far open contacts may be, m.
         """
         from ..._jit import Held
+        from ..collision.bounds.search_records import ContactList
         from .contact_places import Looking, Ways, contact_places
 
         n, f, step = len(reach), len(labels), 0
@@ -194,8 +195,9 @@ class Contacts:
         ways: Any = Held(Ways(x, R, reach))
         space, travel = self.shapes.buffers(), self.travel
         while f and step < n:
-            more = (*space.space, np.zeros(7), np.zeros(3), np.zeros((6, 3)))
-            looking: Any = Held(Looking(*self.shapes.arrays, travel, *more))
+            more = np.zeros(7), np.zeros(3), np.zeros((6, 3))
+            found: Any = ContactList(*space.answer)
+            looking: Any = Held(Looking(space.shapes.value, travel, space.space.value, found, *more))
             step = int(contact_places(looking, ways, np.ascontiguousarray(labels), point, frame, step))
             if step < n:
                 space.reserve(2 * space.room)

@@ -538,6 +538,7 @@ def test_shapes_are_checked(make, text):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_second_look_finds_what_pairs_in_contact_may_come_to(seed):
     """All contacts elsewhere of pairs that have one already, but for those whose contacts are always the same."""
+    from gaussdyn.mechanics.collision.bounds.search_records import ContactList
     from gaussdyn.mechanics.collision.broad_phase import find_again
 
     rng = np.random.default_rng(seed)
@@ -548,9 +549,8 @@ def test_a_second_look_finds_what_pairs_in_contact_may_come_to(seed):
     known = shapes.look(x, R, 0.05, still)
     turned, moved = Rotation.from_rotvec(0.2 * rng.normal(size=(len(kinds), 3))).as_matrix() @ R, x + 0.1
     wanted = shapes.look(moved, turned, 0.05, still)
-    n = find_again(
-        *shapes.arrays, moved, turned, 0.05, still, *space.space[:5], known.label, len(known.kind), *space.answer
-    )
+    out = ContactList(*space.answer)
+    n = find_again(space.shapes, moved, turned, 0.05, still, space.space, known.label, out)
     names = {frozenset(shapes.labels[i] for i in label[::2]) for label in known.label.tolist()}
     steady = {frozenset(("b2", "b5")), *(frozenset((f"b{k}", "floor")) for k in range(6))}
     which = [frozenset(shapes.labels[i] for i in label[::2]) in names - steady for label in wanted.label.tolist()]

@@ -42,7 +42,7 @@ def test_the_pairs_are_those_of_all_pairs(n):
         found = Shapes.of({f"b{k:03d}": (shape,) for k, shape in enumerate(shapes)})
         space = found.buffers()
         found.search(x, R, 0.01, np.zeros(n), space)
-        world, value, order = space.space[0], space.space[1], np.arange(n)
+        world, value, order = space.space.world, space.space.value.value, np.arange(n)
         along_curve(world, value, order, n)
         widen(world, order, n)
         raise_tree(world, order, n, n)
@@ -83,8 +83,8 @@ def test_what_is_kept_of_near_pairs_changes_no_contact(crowded):
             assert count == again
             for one, other in zip(kept.answer, fresh.answer, strict=True):
                 assert np.array_equal(one[:count], other[:count])
-            left += kept.space[0][:71, LEFT].any()
-            listed += kept.space[2][0] > 1
+            left += kept.space.world[:71, LEFT].any()
+            listed += kept.space.near[0] > 1
         assert crowded < 1.0 or (left and listed)  # shapes of very different sizes in a small place: too many to list
 
 
@@ -102,10 +102,10 @@ def test_a_run_is_the_same_whatever_is_kept_of_near_pairs():
     (keeps, one), (forgets, other) = _thrown_at(), _thrown_at()
     listed = 0
     for _ in range(100):
-        stepper.kernels(forgets, other).space.buffers.space[2][0] = 0
+        stepper.kernels(forgets, other).space.buffers.space.near[0] = 0
         one, other = stepper.advance(keeps, one, 1e9).state, stepper.advance(forgets, other, 1e9).state
         assert one.digest() == other.digest()
-        listed = max(listed, int(stepper.kernels(keeps, one).space.buffers.space[2][0]) - 1)
+        listed = max(listed, int(stepper.kernels(keeps, one).space.buffers.space.near[0]) - 1)
     assert listed > 80  # neighbours in the square
     assert np.abs(one.v[: 48 * 6]).max() > 0.1  # they were hit
 

@@ -9,7 +9,7 @@ from evidence import examples
 from scipy.sparse import csc_matrix
 from scipy.spatial.transform import Rotation
 
-from gaussdyn.mechanics.collision.feature_kinematics import feature_motion
+from gaussdyn.mechanics.collision.feature_kinematics import RigidMotion, feature_motion
 from gaussdyn.mechanics.collision.features import EDGE_RIM
 from gaussdyn.mechanics.collision.search import Shapes
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
@@ -172,7 +172,8 @@ def test_rates_are_derivatives_of_gaps(pair):
                 continue
             a, b = ("ab".index(name) for name in f.bodies)
             out = np.empty(13)
-            feature_motion(f.kind, f.data, x[a], R[a], v[a], w[a], x[b], R[b], v[b], w[b], out)
+            one, other = (RigidMotion(x[k], R[k], v[k], w[k], np.zeros(3)) for k in (a, b))
+            feature_motion(f.kind, f.data, one, other, out)
             arms = out[4:7] - x
             rate = out[1:4] @ (v[a] + np.cross(w[a], arms[a]) - v[b] - np.cross(w[b], arms[b]))
             ends = []

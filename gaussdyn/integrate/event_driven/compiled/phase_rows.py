@@ -9,6 +9,7 @@ from ...._jit import A1, kernel
 from ....arrays import Array
 from ....mechanics.collision.feature_kinematics import (
     TURNOVER,
+    RigidMotion,
     axis_of_row,
     contact_frame,
     feature_motion,
@@ -63,17 +64,13 @@ def contact_row(phase: PhaseTables, k: int, c: int) -> None:
     tables, touches, room = phase.mechanism, phase.touches, phase.room
     a, b = touches.bodies[c, 0] % len(tables.x), touches.bodies[c, 1] % len(tables.x)
     moved, frame, first, n = touches.moved, touches.frame[c], phase.start[k], phase.size[k]
-    feature_motion(
-        phase.kind[c], touches.data[c], tables.x[a], tables.R[a], tables.velocity[a], tables.omega[a], tables.x[b],
-        tables.R[b], tables.velocity[b], tables.omega[b], moved,
-    )  # fmt: skip
+    A = RigidMotion(tables.x[a], tables.R[a], tables.velocity[a], tables.omega[a], touches.still)
+    B = RigidMotion(tables.x[b], tables.R[b], tables.velocity[b], tables.omega[b], touches.still)
+    feature_motion(phase.kind[c], touches.data[c], A, B, moved)
     contact_frame(moved[1:4], moved[7:10], frame)
     keep_chart(phase, c)
     room.gap[k] = moved[0]
-    rates_and_drifts(
-        tables.x[a], tables.velocity[a], tables.omega[a], touches.still, tables.x[b], tables.velocity[b],
-        tables.omega[b], touches.still, moved, frame, room.rate[first : first + n], room.drift[first : first + n],
-    )  # fmt: skip
+    rates_and_drifts(A, B, moved, frame, room.rate[first : first + n], room.drift[first : first + n])
     point = triple3(moved[4:7])
     arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
     for i in range(n):

@@ -1,11 +1,13 @@
-"""Which contacts of free bodies act within a step, compiled; the rules are those of `closing`."""
+"""Which contacts of free bodies act within a step, and where, compiled; the rules are those of `closing`."""
 
 from __future__ import annotations
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
+from ....contact.free_bodies.coulomb import step_sizes
 from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
-from .records import ACTS, LATE, BodySpan, Features, Index, Poses
+from .body_kinematics import place_contacts, sort_by_pair
+from .records import ACTS, FEATURES, LATE, OF, WHICH, BodySolver, BodySpan, BodyStep
 
 CLOSE = 1e-11  # m; as in `projection`
 TOGETHER = 1e-6  # of a step; as in `closing`
@@ -54,56 +56,81 @@ def rates_at(geometry: Array, bodies: IntArray, x: Array, v: Array, frame: Array
         rate[k] = frame[k, 0] * y0 + frame[k, 1] * y1 + frame[k, 2] * y2
 
 
-@kernel(f"void(int64, Features, Poses, {A2}, Index, float64, {A1})", borrows=True)
-def restitution(f: int, features: Features, poses: Poses, v: Array, index: Index, speed: float, rate: Array) -> None:
+@kernel(f"void(BodyStep, int64, {A2}, float64)", borrows=True)
+def restitution(step: BodyStep, f: int, v: Array, speed: float) -> None:
     """Put gap and rates at the start, and the restitution term, of one feature; v with spins in space at the start."""
-    x, R, geometry, frame, _moved, _rows = poses
-    pair, begin, law = features.bodies[f], geometry[0, f], features.law
+    x, R, geometry, frame, _moved, rows = step.poses
+    features, bounce = step.features, step.acting.bounce
+    pair, begin, law, rate = features.bodies[f], geometry[0, f], features.law, rows[2]
     a, b = pair[0], pair[1]
     feature_geometry(features.kind[f], features.data[f], x[0, a], R[0, a], x[0, b], R[0, b], begin)
     rates_at(begin, pair, x[0], v, frame, rate)
     if rate[0] < -speed:
-        index.bounce[f, 0] = law[f, 1] * rate[0]
-        index.bounce[f, 1], index.bounce[f, 2] = law[f, 2] * rate[1], law[f, 2] * rate[2]
+        bounce[f, 0] = law[f, 1] * rate[0]
+        bounce[f, 1], bounce[f, 2] = law[f, 2] * rate[1], law[f, 2] * rate[2]
 
 
-@kernel(f"int64(int64, Features, Poses, Index, {A2}, {A2}, {A2}, {A2}, float64, BodySpan)", borrows=True)
-def find_acting(
-    n: int, features: Features, poses: Poses, index: Index, impulse: Array, v: Array, free: Array, turned: Array,
-    rest: float, span: BodySpan,
-) -> int:  # fmt: skip
+@kernel("float64(BodyStep, int64, float64)", borrows=True)
+def way_along(step: BodyStep, f: int, dt: float) -> float:
+    """Return how far along the normal of a feature at the middle its bodies may move in dt, as if nothing cancelled."""
+    x, R, geometry, _frame, _moved, rows = step.poses
+    pair, v, free, row, way = step.features.bodies[f], step.state.v, step.state.free, rows[0], 0.0
+    for side in range(2):
+        i = pair[side]
+        if i >= 0:
+            normal_row(geometry[1, f], pair, side, x[1], R[1], row)
+            for k in range(6):
+                way += dt * abs(row[k]) * (abs(v[i, k]) + abs(free[i, k]))
+    return way
+
+
+@kernel("int64(BodyStep, BodySpan)", borrows=True)
+def find_acting(step: BodyStep, span: BodySpan) -> int:
     """Mark the features that act from the beginning of the step, and their restitution terms; return how many changed.
 
-    v, free: velocity at the start and without reactions, spins in body axes; turned: v with spins in space at the
-    start. span = (t, dt, t_end, theta, gap, speed).
+    Known are the velocity at the start, with spins in body axes (v) and in space (v1), and that without reactions.
     """
-    x, R, geometry, _frame, _moved, rows = poses
-    law, numbers, bounce = features.law, index.marks, index.bounce
-    row, rate, zero = rows[0], rows[2], span.gap
-    changed = 0
-    for f in range(n):
-        pair, at = features.bodies[f], geometry[1, f]
+    x, R, geometry, _frame, _moved, rows = step.poses
+    law, numbers, bounce, v = step.features.law, step.acting.marks, step.acting.bounce, step.state.v
+    rest, row, rate, zero, changed = (1.0 - span.theta) * span.dt, rows[0], rows[2], span.gap, 0
+    for f in range(step.counts[FEATURES]):
+        at = geometry[1, f]
         for k in range(3):
             bounce[f, k] = 0.0
-        before = at[0] - rest * approach(at, pair, x[1], R[1], v, row)
+        before = at[0] - rest * approach(at, step.features.bodies[f], x[1], R[1], v, row)
         closed = before <= zero and at[0] <= zero
-        if not closed and impulse[f, 0] > 0.0:
-            reach = 0.0
-            for side in range(2):
-                i = pair[side]
-                if i >= 0:
-                    normal_row(at, pair, side, x[1], R[1], row)
-                    for k in range(6):
-                        reach += span.dt * abs(row[k]) * (abs(v[i, k]) + abs(free[i, k]))
-            closed = before <= zero + reach
+        if not closed and step.state.impulse[f, 0] > 0.0:  # what little has opened since is no reason to let go
+            closed = before <= zero + way_along(step, f, span.dt)
         doubt = not closed and min(before, at[0]) <= zero
         if doubt or (closed and (law[f, 1] != 0.0 or law[f, 2] != 0.0)):
-            restitution(f, features, poses, turned, index, span.speed, rate)
+            restitution(step, f, step.state.v1, span.speed)
             if doubt:
                 closed = geometry[0, f, 0] <= zero and (at[0] <= zero or abs(rate[0]) <= span.speed)
         changed += numbers[ACTS, f] != closed
         numbers[ACTS, f] = closed
     return changed
+
+
+@kernel(f"void(BodyStep, BodySolver, {A2})", borrows=True)
+def recall(step: BodyStep, solver: BodySolver, impulse: Array) -> None:
+    """Put impulses by feature as those of the contacts that act."""
+    which, p = step.acting.marks[WHICH], solver.iterate.p
+    for c in range(solver.problem.contacts.first[-1]):
+        for k in range(3):
+            p[c, k] = impulse[which[c], k]
+
+
+@kernel(f"void(BodyStep, BodySolver, {A2})", borrows=True)
+def place_acting(step: BodyStep, solver: BodySolver, impulse: Array) -> None:
+    """Put the contacts that act at the middle of the step, their laws, scales and first impulses."""
+    numbers, features, poses, problem = step.acting.marks, step.features, step.poses, solver.problem
+    contacts, which = problem.contacts, numbers[WHICH]
+    sort_by_pair(step.counts[FEATURES], numbers[ACTS], numbers[OF], contacts.first, which)
+    place_contacts(contacts, which, features.bodies, poses.geometry[1], poses.x[1], poses.frame, problem.w)
+    for c in range(contacts.first[-1]):
+        problem.mu[c] = features.law[which[c], 0]
+    step_sizes(contacts, problem.mu, problem.inverse, problem.rho)
+    recall(step, solver, impulse)
 
 
 @kernel(f"boolean({A1}, {I1}, {A1}, {I1}, {A2}, {A3}, {A2})", borrows=True)
@@ -120,20 +147,29 @@ def coupled(one: Array, pair: IntArray, other: Array, mate: IntArray, x: Array, 
     return False
 
 
-@kernel(f"int64(int64, Features, Poses, Index, {A2}, float64)", borrows=True)
-def find_late(n: int, features: Features, poses: Poses, index: Index, v: Array, rest: float) -> int:
-    """Mark the features that do not act and end below zero, of each body those that close first; return how many."""
-    x, R, geometry, _frame, _moved, rows = poses
-    numbers, when, below, row, pair = index.marks, index.value, 0, rows[0], features.bodies
-    for f in range(n):
+@kernel("int64(BodyStep, BodySpan)", borrows=True)
+def list_below(step: BodyStep, span: BodySpan) -> int:
+    """Mark (-1) the features that do not act and end below zero, and put when they close; return how many."""
+    x, R, geometry, _frame, _moved, rows = step.poses
+    numbers, when, pair, v, below = step.acting.marks, step.acting.value, step.features.bodies, step.state.v, 0
+    rest = (1.0 - span.theta) * span.dt
+    for f in range(step.counts[FEATURES]):
         numbers[LATE, f] = 0
         if not numbers[ACTS, f] and geometry[2, f, 0] < -CLOSE:
-            before = max(geometry[1, f, 0] - rest * approach(geometry[1, f], pair[f], x[1], R[1], v, row), 0.0)
+            at = geometry[1, f]
+            before = max(at[0] - rest * approach(at, pair[f], x[1], R[1], v, rows[0]), 0.0)
             when[f] = before / (before - geometry[2, f, 0])
             numbers[LATE, f] = -1
             below += 1
-    found = 0
-    for _ in range(below):
+    return below
+
+
+@kernel("int64(BodyStep, BodySpan)", borrows=True)
+def find_late(step: BodyStep, span: BodySpan) -> int:
+    """Mark the features that do not act and end below zero, of each body those that close first; return how many."""
+    x, R, geometry, _frame, _moved, rows = step.poses
+    n, numbers, when, pair, found = step.counts[FEATURES], step.acting.marks, step.acting.value, step.features.bodies, 0
+    for _ in range(list_below(step, span)):
         best = -1
         for f in range(n):
             if numbers[LATE, f] == -1 and (best < 0 or when[f] < when[best]):

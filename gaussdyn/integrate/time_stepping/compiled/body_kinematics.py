@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A2, A3, I1, I2, kernel
+from ...._jit import A1, A2, A3, I1, I2, kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.body_problem import Contacts
+from ....contact.free_bodies.body_problem import BodyProblem, Contacts
 from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
-from .records import Bodies, Features
+from .records import Bodies, BodySolver, BodySpan, BodyStep, Features
 
 
 @kernel(f"void({A2}, {A2}, float64, {A2})", borrows=True)
@@ -98,67 +98,93 @@ def place_contacts(
                 R[c, k, j] = sign * frame[k, j]
 
 
-@kernel(f"void(Bodies, {A3}, {A2}, {A2}, {A2}, float64, float64, {A3}, {A3}, {A2})")
+@kernel(f"void({A2}, {A2}, {A2})", borrows=True)
+def turn_inertia(J: Array, Q: Array, K: Array) -> None:
+    """Put the inertia Q J Q^T in space."""
+    for k in range(3):
+        a = Q[k, 0] * J[0, 0] + Q[k, 1] * J[1, 0] + Q[k, 2] * J[2, 0]
+        b = Q[k, 0] * J[0, 1] + Q[k, 1] * J[1, 1] + Q[k, 2] * J[2, 1]
+        c = Q[k, 0] * J[0, 2] + Q[k, 1] * J[1, 2] + Q[k, 2] * J[2, 2]
+        for j in range(3):
+            K[k, j] = a * Q[j, 0] + b * Q[j, 1] + c * Q[j, 2]
+
+
+@kernel(f"void({A2}, {A2}, {A1}, {A1}, {A1}, float64, float64)", borrows=True)
+def add_gyroscopic(K: Array, G: Array, w: Array, v: Array, h: Array, dt: float, theta: float) -> None:
+    """Add -dt w x K w to the momentum h, and its derivative in v, which moves w by theta, to h and K; G: work space."""
+    l0 = K[0, 0] * w[0] + K[0, 1] * w[1] + K[0, 2] * w[2]
+    l1 = K[1, 0] * w[0] + K[1, 1] * w[1] + K[1, 2] * w[2]
+    l2 = K[2, 0] * w[0] + K[2, 1] * w[1] + K[2, 2] * w[2]
+    for j in range(3):  # d(w x K w) = [w]x K - [K w]x
+        G[0, j] = w[1] * K[2, j] - w[2] * K[1, j]
+        G[1, j] = w[2] * K[0, j] - w[0] * K[2, j]
+        G[2, j] = w[0] * K[1, j] - w[1] * K[0, j]
+    G[0, 1] += l2
+    G[0, 2] -= l1
+    G[1, 0] -= l2
+    G[1, 2] += l0
+    G[2, 0] += l1
+    G[2, 1] -= l0
+    h[3] -= dt * (w[1] * l2 - w[2] * l1)
+    h[4] -= dt * (w[2] * l0 - w[0] * l2)
+    h[5] -= dt * (w[0] * l1 - w[1] * l0)
+    for k in range(3):
+        for j in range(3):
+            g = theta * dt * G[k, j]
+            h[3 + k] += g * v[3 + j]
+            K[k, j] += g
+
+
+@kernel(f"void({A2}, {A2})", borrows=True)
+def invert(K: Array, inverse: Array) -> None:
+    """Put the inverse of the first three rows of K, which need not be symmetric."""
+    a, b, c = (
+        K[1, 1] * K[2, 2] - K[1, 2] * K[2, 1],
+        K[1, 2] * K[2, 0] - K[1, 0] * K[2, 2],
+        K[1, 0] * K[2, 1] - K[1, 1] * K[2, 0],
+    )
+    d = 1.0 / (K[0, 0] * a + K[0, 1] * b + K[0, 2] * c)
+    inverse[0, 0], inverse[1, 0], inverse[2, 0] = a * d, b * d, c * d
+    inverse[0, 1] = (K[0, 2] * K[2, 1] - K[0, 1] * K[2, 2]) * d
+    inverse[1, 1] = (K[0, 0] * K[2, 2] - K[0, 2] * K[2, 0]) * d
+    inverse[2, 1] = (K[0, 1] * K[2, 0] - K[0, 0] * K[2, 1]) * d
+    inverse[0, 2] = (K[0, 1] * K[1, 2] - K[0, 2] * K[1, 1]) * d
+    inverse[1, 2] = (K[0, 2] * K[1, 0] - K[0, 0] * K[1, 2]) * d
+    inverse[2, 2] = (K[0, 0] * K[1, 1] - K[0, 1] * K[1, 0]) * d
+
+
+@kernel(f"void(Bodies, {A3}, {A2}, {A2}, {A2}, float64, float64, BodyProblem)")
 def momentum(
-    bodies: Bodies, R: Array, force: Array, v0: Array, v: Array, dt: float, theta: float, M: Array, inverse: Array,
-    h: Array,
-) -> None:  # fmt: skip
+    bodies: Bodies, R: Array, force: Array, v0: Array, v: Array, dt: float, theta: float, problem: BodyProblem
+) -> None:
     """Put M, its inverse and h of M v+ = h + J^T p, all in space, linearised at the guess v of v+.
 
     The gyroscopic moment w x J w is taken at (1 - theta) w0 + theta w; its derivative stands in M (unsymmetric).
     `force` (n, 6) has its moments in body axes, v0 and v their angular velocities in space.
     """
     mass, inertia, ball = bodies
-    A, G, w, L = np.empty((3, 3)), np.zeros((3, 3)), np.empty(3), np.empty(3)
+    G, w = np.empty((3, 3)), np.empty(3)
     for i in range(len(mass)):
-        m, Q, J = mass[i], R[i], inertia[i]
-        M[i, 3, 0], inverse[i, 3, 0] = m, 1.0 / m
+        m, Q, K, inverse, h = mass[i], R[i], problem.M[i], problem.inverse[i], problem.h[i]
+        K[3, 0], inverse[3, 0] = m, 1.0 / m
+        turn_inertia(inertia[i], Q, K)
         for k in range(3):
-            h[i, k] = m * v0[i, k] + dt * force[i, k]
-            for j in range(3):
-                A[k, j] = Q[k, 0] * J[0, j] + Q[k, 1] * J[1, j] + Q[k, 2] * J[2, j]
-        for k in range(3):
-            for j in range(3):
-                M[i, k, j] = A[k, 0] * Q[j, 0] + A[k, 1] * Q[j, 1] + A[k, 2] * Q[j, 2]
-        K = M[i]
-        for k in range(3):
-            h[i, 3 + k] = K[k, 0] * v0[i, 3] + K[k, 1] * v0[i, 4] + K[k, 2] * v0[i, 5]
-            h[i, 3 + k] += dt * (Q[k, 0] * force[i, 3] + Q[k, 1] * force[i, 4] + Q[k, 2] * force[i, 5])
+            h[k] = m * v0[i, k] + dt * force[i, k]
+            h[3 + k] = K[k, 0] * v0[i, 3] + K[k, 1] * v0[i, 4] + K[k, 2] * v0[i, 5]
+            h[3 + k] += dt * (Q[k, 0] * force[i, 3] + Q[k, 1] * force[i, 4] + Q[k, 2] * force[i, 5])
             w[k] = (1.0 - theta) * v0[i, 3 + k] + theta * v[i, 3 + k]
         if not ball[i] and (w[0] != 0.0 or w[1] != 0.0 or w[2] != 0.0):
-            for k in range(3):
-                L[k] = K[k, 0] * w[0] + K[k, 1] * w[1] + K[k, 2] * w[2]
-            for j in range(3):  # d(w x K w) = [w]x K - [K w]x
-                G[0, j] = w[1] * K[2, j] - w[2] * K[1, j]
-                G[1, j] = w[2] * K[0, j] - w[0] * K[2, j]
-                G[2, j] = w[0] * K[1, j] - w[1] * K[0, j]
-            G[0, 1] += L[2]
-            G[0, 2] -= L[1]
-            G[1, 0] -= L[2]
-            G[1, 2] += L[0]
-            G[2, 0] += L[1]
-            G[2, 1] -= L[0]
-            h[i, 3] -= dt * (w[1] * L[2] - w[2] * L[1])
-            h[i, 4] -= dt * (w[2] * L[0] - w[0] * L[2])
-            h[i, 5] -= dt * (w[0] * L[1] - w[1] * L[0])
-            for k in range(3):
-                for j in range(3):
-                    g = theta * dt * G[k, j]
-                    h[i, 3 + k] += g * v[i, 3 + j]
-                    K[k, j] += g
-        a, b, c = (
-            K[1, 1] * K[2, 2] - K[1, 2] * K[2, 1],
-            K[1, 2] * K[2, 0] - K[1, 0] * K[2, 2],
-            K[1, 0] * K[2, 1] - K[1, 1] * K[2, 0],
-        )
-        d = 1.0 / (K[0, 0] * a + K[0, 1] * b + K[0, 2] * c)
-        inverse[i, 0, 0], inverse[i, 1, 0], inverse[i, 2, 0] = a * d, b * d, c * d
-        inverse[i, 0, 1] = (K[0, 2] * K[2, 1] - K[0, 1] * K[2, 2]) * d
-        inverse[i, 1, 1] = (K[0, 0] * K[2, 2] - K[0, 2] * K[2, 0]) * d
-        inverse[i, 2, 1] = (K[0, 1] * K[2, 0] - K[0, 0] * K[2, 1]) * d
-        inverse[i, 0, 2] = (K[0, 1] * K[1, 2] - K[0, 2] * K[1, 1]) * d
-        inverse[i, 1, 2] = (K[0, 2] * K[1, 0] - K[0, 0] * K[1, 2]) * d
-        inverse[i, 2, 2] = (K[0, 0] * K[1, 1] - K[0, 1] * K[1, 0]) * d
+            add_gyroscopic(K, G, w, v[i], h, dt, theta)
+        invert(K, inverse)
+
+
+@kernel("void(BodyStep, BodySolver, BodySpan)", borrows=True)
+def renew(step: BodyStep, solver: BodySolver, span: BodySpan) -> None:
+    """Put M and h at the middle of the step for the guess of v+."""
+    state = step.state
+    momentum(
+        step.bodies, step.poses.R[1], state.force, state.v0, state.guess, span.dt, span.theta, solver.problem
+    )  # fmt: skip
 
 
 @kernel(f"int64({I2}, int64, {I2}, {I1})", borrows=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A1, A2, kernel
+from ...._jit import A1, kernel
 from ....arrays import Array
-from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.coulomb import weighted_length
 from ....contact.free_bodies.structure import block_multiply, relative_motion
-from .records import MODE, NOW, WHICH, Index
+from .records import FEATURES, MODE, NOW, WHICH, BodySolver, BodyStep
 
 OPEN, STICK, SLIP, DEGENERATE, ACTIVE, INACTIVE = range(6)
 BORDER = 1e-8  # of |rho q|, as in `programs.residuals`
@@ -30,39 +29,54 @@ def mode_of(mu: float, rho: float, p: Array, u: Array, tol: float) -> int:
     return STICK if room < -tol else DEGENERATE
 
 
-@kernel(f"UniTuple(float64, 2)(int64, Index, BodyProblem, Iterate, {A2}, BodyWork)", borrows=True)
-def note_modes(
-    n: int, index: Index, problem: BodyProblem, iterate: Iterate, v: Array, work: BodyWork
-) -> tuple[float, float]:  # fmt: skip
-    """Put the modes of the n features at the velocity v, and what they say about each: open, stick, slip or active.
-
-    A mode on the border of two leaves that as it was. Returns how far the impulses leave their friction cones, over
-    their size, and how many features changed. Where nothing has friction those that push are active.
-    """
-    contacts, _M, inverse, h, w, mu, rho = problem
-    p, u, q, numbers, count = iterate.p, iterate.u, iterate.best, index.marks, contacts.first[-1]
-    block_multiply(inverse, h, work.F)
-    relative_motion(contacts, work.F, q)
-    relative_motion(contacts, v, u)
-    rough, size, cone, changed = False, 0.0, 0.0, 0
+@kernel("float64(BodyStep, BodySolver)", borrows=True)
+def put_rates(step: BodyStep, solver: BodySolver) -> float:
+    """Put u of the contacts at the end, and u without impulses (best); return what counts as zero in rho u and p."""
+    contacts, _M, inverse, h, w, mu, rho = solver.problem
+    u, q, F, count = solver.iterate.u, solver.iterate.best, solver.work.F, contacts.first[-1]
+    block_multiply(inverse, h, F)
+    relative_motion(contacts, F, q)
+    relative_motion(contacts, step.state.guess, u)
     for c in range(count):
-        rough = rough or mu[c] > 0.0
         for k in range(3):
             q[c, k] += w[c, k]
             u[c, k] += w[c, k]
+    scale = weighted_length(count, mu, rho, q)
+    return BORDER * (scale if scale > 0.0 else 1.0)
+
+
+@kernel("float64(BodySolver)", borrows=True)
+def beyond_cones(solver: BodySolver) -> float:
+    """Return how far the impulses leave their friction cones, over their size."""
+    mu, p, size, cone = solver.problem.mu, solver.iterate.p, 0.0, 0.0
+    for c in range(solver.problem.contacts.first[-1]):
+        for k in range(3):
             size += p[c, k] * p[c, k]
         if mu[c] > 0.0:
             cone = max(cone, np.sqrt(p[c, 1] * p[c, 1] + p[c, 2] * p[c, 2]) - mu[c] * p[c, 0])
-    scale = weighted_length(count, mu, rho, q)
-    tol = BORDER * (scale if scale > 0.0 else 1.0)
+    return cone / np.sqrt(size) if size > 0.0 else 0.0
+
+
+@kernel("int64(BodyStep, BodySolver)", borrows=True)
+def note_modes(step: BodyStep, solver: BodySolver) -> int:
+    """Put the modes of the features at the end of the step; return how many say another thing than before.
+
+    That is: open, stick, slip or active. A mode on the border of two leaves it as it was. Where nothing has friction
+    those that push are active.
+    """
+    n, marks, mu, rho = step.counts[FEATURES], step.acting.marks, solver.problem.mu, solver.problem.rho
+    p, u, count, rough, changed = solver.iterate.p, solver.iterate.u, solver.problem.contacts.first[-1], False, 0
+    tol = put_rates(step, solver)
+    for c in range(count):
+        rough = rough or mu[c] > 0.0
     for f in range(n):
-        numbers[MODE, f] = OPEN
+        marks[MODE, f] = OPEN
     for c in range(count):
         mode = ACTIVE if p[c, 0] > 0.0 else INACTIVE
-        numbers[MODE, numbers[WHICH, c]] = mode_of(mu[c], rho[c], p[c], u[c], tol) if rough else mode
+        marks[MODE, marks[WHICH, c]] = mode_of(mu[c], rho[c], p[c], u[c], tol) if rough else mode
     for f in range(n):
-        mode = numbers[NOW, f] if numbers[MODE, f] == DEGENERATE else numbers[MODE, f]
+        mode = marks[NOW, f] if marks[MODE, f] == DEGENERATE else marks[MODE, f]
         mode = OPEN if mode == INACTIVE else mode
-        changed += mode != numbers[NOW, f]
-        numbers[NOW, f] = mode
-    return cone / np.sqrt(size) if size > 0.0 else 0.0, float(changed)
+        changed += mode != marks[NOW, f]
+        marks[NOW, f] = mode
+    return changed

@@ -6,51 +6,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, I2, kernel, record
-from ....arrays import Array, IntArray
+from ...._jit import A2, A3, kernel, record
+from ....arrays import Array
+from ....mechanics.collision.bounds.search_records import ContactList, SearchShapes, SearchSpace
 from ....mechanics.collision.broad_phase import find_features
-from ..feature_lists import LISTS, Lists, join_lists
+from ..feature_lists import join_lists
 from .body_kinematics import move_bodies, pose_bodies
-from .records import BodyState, Loads, Poses
+from .records import FEATURES, BodyStep
 
 
-@record(I2, A2, I1, A2, by_value=True)
-class SearchShapes(NamedTuple):
-    """Shapes as `broad_phase.find_features` takes them."""
-
-    table: IntArray
-    forms: Array
-    off: IntArray
-    solids: Array
-
-
-@record(A2, A1, I1, A2, A2, by_value=True)
-class SearchRoom(NamedTuple):
-    """Work space of `broad_phase.find_features`."""
-
-    world: Array
-    value: Array
-    order: IntArray
-    room: Array
-    answer: Array
-
-
-@record("SearchShapes", "SearchRoom", LISTS, LISTS, by_value=True)
+@record("SearchShapes", "SearchSpace", "ContactList", "ContactList")
 class Search(NamedTuple):
     """What a search takes and what it finds.
 
     Attributes
     ----------
     shapes : SearchShapes
-    room : SearchRoom
-    found, ahead : Lists
+    space : SearchSpace
+    found, ahead : ContactList
         Contacts, and those where the bodies come to without forces.
     """
 
     shapes: SearchShapes
-    room: SearchRoom
-    found: Lists
-    ahead: Lists
+    space: SearchSpace
+    found: ContactList
+    ahead: ContactList
 
 
 SLACK = 1e-6  # of a body's size, as in `mechanics.spatial_contacts`
@@ -59,58 +39,51 @@ ALLOWED = 1e-10  # m; depth with which a step may end, as in `projection`
 ROUNDING = 7.2e-15  # the same as a share of the largest coordinate
 
 
-@kernel(f"int64(Search, {LISTS}, {A2}, {A3}, float64, {A1})", borrows=True)
-def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, travel: Array) -> int:
+@kernel(f"int64(Search, BodyStep, {A2}, {A3}, float64)", borrows=True)
+def look_ahead(find: Search, step: BodyStep, x: Array, R: Array, reach: float) -> int:
     """Find the features at the poses x, R; return how many there are."""
-    table, forms, off, solids = search.shapes
-    world, value, order, room, answer = search.room
-    return int(
-        find_features(
-            table, forms, off, solids, x, R, reach, travel, world, value, order, room, answer,
-            lists[0], lists[1], lists[2], lists[3],
-        )
-    )  # fmt: skip
+    return int(find_features(find.shapes, x, R, reach, step.loads.travel, find.space, find.ahead))
 
 
-@kernel("int64(Search, Loads, BodyState, Poses, float64, float64)", borrows=True, entry=True)
-def search(search: Search, loads: Loads, state: BodyState, poses: Poses, dt: float, gravity: float) -> int:
+@kernel("int64(Search, BodyStep, float64, float64)", borrows=True, entry=True)
+def search(find: Search, step: BodyStep, dt: float, gravity: float) -> int:
     """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
-    q, v, radius, travel, fastest = state.q, state.v, loads.radius, loads.travel, 0.0
-    x, R, n = poses.x[0], poses.R[0], len(state.v)
+    state, poses, travel, radius, fastest = step.state, step.poses, step.loads.travel, step.loads.radius, 0.0
+    q, v, x, R = state.q, state.v, poses.x[0], poses.R[0]
     pose_bodies(q, x, R)
-    for i in range(n):
+    for i in range(len(v)):
         speed = np.sqrt(v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2])
         spin = np.sqrt(v[i, 3] * v[i, 3] + v[i, 4] * v[i, 4] + v[i, 5] * v[i, 5])
         fastest = max(fastest, speed + radius[i] * spin)
         travel[i] = max(SLACK * radius[i], CLOSED)
     reach = gravity * dt * dt + 2.0 * dt * fastest
-    found = search_at(search, search.found, x, R, reach, travel)
-    if not dt * fastest > 0.0 or found > len(search.found[0]):
+    found = find_features(find.shapes, x, R, reach, travel, find.space, find.found)
+    if not dt * fastest > 0.0 or found > len(find.found.kind):
         return int(found)
     move_bodies(q, v, dt, state.q1)
     pose_bodies(state.q1, poses.x[1], poses.R[1])
-    ahead = search_at(search, search.ahead, poses.x[1], poses.R[1], reach, travel)
-    if ahead > len(search.ahead[0]):
+    ahead = look_ahead(find, step, poses.x[1], poses.R[1], reach)
+    if ahead > len(find.ahead.kind):
         return int(found + ahead)
-    return int(join_lists(search.shapes.table, search.found, found, search.ahead, ahead, x, R, (-CLOSED, np.inf)))
+    return int(join_lists(find.shapes.table, find.found, found, find.ahead, ahead, x, R, (-CLOSED, np.inf)))
 
 
-@kernel("int64(Search, Loads, BodyState, Poses, int64)", borrows=True)
-def join_overlaps(search: Search, loads: Loads, state: BodyState, poses: Poses, n: int) -> int:
-    """Add to the n listed contacts those others in which bodies overlap at the end of the step.
+@kernel("int64(Search, BodyStep)", borrows=True)
+def join_overlaps(find: Search, step: BodyStep) -> int:
+    """Add to the contacts listed those others in which bodies overlap at the end of the step.
 
     A reaction may send a body against another one that was too far away, or turn it on to another feature. Returns how
     many there are then, which may be more than fit.
     """
-    ahead, q, q1, size, still = search.ahead, state.q, state.q1, 0.0, True
+    n, q, q1, size, still = step.counts[FEATURES], step.state.q, step.state.q1, 0.0, True
     for i in range(len(q)):
         for k in range(7):
             still = still and q[i, k] == q1[i, k]
             size = max(size, abs(q1[i, k]))
     if still:
-        return n
-    x, R, limit = poses.x[2], poses.R[2], max(ALLOWED, ROUNDING * size)
-    found = search_at(search, ahead, x, R, 0.0, loads.travel)
-    if found > len(ahead[0]):
+        return int(n)
+    x, R, limit = step.poses.x[2], step.poses.R[2], max(ALLOWED, ROUNDING * size)
+    found = look_ahead(find, step, x, R, 0.0)
+    if found > len(find.ahead.kind):
         return int(n + found)
-    return int(join_lists(search.shapes.table, search.found, n, ahead, found, x, R, (-np.inf, -limit)))
+    return int(join_lists(find.shapes.table, find.found, n, find.ahead, found, x, R, (-np.inf, -limit)))

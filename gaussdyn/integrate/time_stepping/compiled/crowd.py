@@ -12,61 +12,53 @@ Coulomb friction; Anitescu, Potra (1997).
 
 from __future__ import annotations
 
-from ...._jit import A2, I1, kernel
+from typing import NamedTuple
+
+from ...._jit import A2, I1, kernel, record
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
+from ....contact.free_bodies.body_problem import BodyProblem
 from ....contact.free_bodies.islands import solve_islands
 from ....contact.free_bodies.newton import READY
-from ....linalg.block_lu import Ordering
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ..scheme import MAX_PASSES, SETTLED
 from ..settling import stalled
-from .active_contacts import restitution
-from .body_kinematics import momentum, turn_spins
+from .active_contacts import place_acting, restitution
+from .body_kinematics import renew, turn_spins
 from .impact_dissipation import begin_again
 from .position_projection import LOOSELY, hold_pushing
 from .records import (
     ACTS,
+    DONE,
+    FEATURES,
+    HARD,
     HELD,
     JOINED,
     MIDDLE,
+    OVERLAP,
     SHARE,
     WHICH,
-    Aside,
-    Bodies,
+    BodyAnswer,
+    BodySolver,
     BodySpan,
-    BodyState,
-    Features,
-    Index,
-    Poses,
+    BodyStep,
+    Projection,
 )
-from .step import (
-    DONE,
-    HARD,
-    OVERLAP,
-    largest_change,
-    looped,
-    move_to_end,
-    note_moved,
-    place_acting,
-    project_held,
-    rest_bodies,
-)
+from .step import largest_change, looped, move_to_end, note_moved, project_held, rest_bodies, take_guess
 
 ROUNDS = 5  # of contacts that begin to push as others restore
 AHEAD = 2  # mark of contacts that act and were open at the start
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding, as in `MoreauJean`
 
 
-@kernel(f"boolean(int64, Index, BodyProblem, {I1})", borrows=True)
-def may_crowd(n: int, index: Index, problem: BodyProblem, touched: IntArray) -> bool:
+@kernel("boolean(BodyStep, BodyProblem)", borrows=True)
+def may_crowd(step: BodyStep, problem: BodyProblem) -> bool:
     """Return whether contacts are open, and bodies in loops: more pairs of them are near than bodies.
 
-    A stack has none, and its passes settle. touched (bodies + 1,) is work space.
+    A stack has none, and its passes settle.
     """
-    pair, some, bodies = problem.contacts.pair, False, 0
-    for f in range(n):
-        some = some or index.marks[ACTS, f] == 0
+    pair, marks, touched, some, bodies = problem.contacts.pair, step.acting.marks, step.poses.moved, False, 0
+    for f in range(step.counts[FEATURES]):
+        some = some or marks[ACTS, f] == 0
     for i in range(len(touched)):
         touched[i] = 0
     for k in range(len(pair)):
@@ -77,15 +69,15 @@ def may_crowd(n: int, index: Index, problem: BodyProblem, touched: IntArray) -> 
     return some and len(pair) > bodies
 
 
-@kernel("int64(int64, Features, Poses, Index, BodySpan)", borrows=True)
-def list_ahead(n: int, features: Features, poses: Poses, index: Index, span: BodySpan) -> int:
+@kernel("int64(BodyStep, BodySpan)", borrows=True)
+def list_ahead(step: BodyStep, span: BodySpan) -> int:
     """Let all contacts act, those that are open at the start marked AHEAD; return how many of these there are.
 
     What acted by itself stays among them as it is in `index`; `forget_ahead` puts that back.
     """
-    x, R, begin = poses.x[0], poses.R[0], poses.geometry[0]
-    numbers, bounce, found = index.marks, index.bounce, 0
-    for f in range(n):
+    x, R, begin, features = step.poses.x[0], step.poses.R[0], step.poses.geometry[0], step.features
+    numbers, bounce, found = step.acting.marks, step.acting.bounce, 0
+    for f in range(step.counts[FEATURES]):
         a, b = features.bodies[f, 0], features.bodies[f, 1]
         feature_geometry(features.kind[f], features.data[f], x[a], R[a], x[b], R[b], begin[f])
         numbers[JOINED, f] = not numbers[ACTS, f]
@@ -97,39 +89,36 @@ def list_ahead(n: int, features: Features, poses: Poses, index: Index, span: Bod
     return found
 
 
-@kernel("void(int64, Features, BodyState, Poses, Index, BodySpan)", borrows=True)
-def forget_ahead(
-    n: int, features: Features, state: BodyState, poses: Poses, index: Index, span: BodySpan
-) -> None:  # fmt: skip
+@kernel("void(BodyStep, BodySpan)", borrows=True)
+def forget_ahead(step: BodyStep, span: BodySpan) -> None:
     """Let those contacts act that did before `list_ahead`, with their restitution terms."""
-    numbers, bounce, law = index.marks, index.bounce, features.law
-    turn_spins(poses.R[0], state.v, 0.0, state.mean)
-    for f in range(n):
+    numbers, bounce, law, turned = step.acting.marks, step.acting.bounce, step.features.law, step.state.mean
+    turn_spins(step.poses.R[0], step.state.v, 0.0, turned)
+    for f in range(step.counts[FEATURES]):
         numbers[ACTS, f] = not numbers[JOINED, f]
         numbers[JOINED, f] = 0
         bounce[f, 0] = bounce[f, 1] = bounce[f, 2] = 0.0
         if numbers[ACTS, f] and (law[f, 1] != 0.0 or law[f, 2] != 0.0):
-            restitution(f, features, poses, state.mean, index, span.speed, poses.rows[2])
+            restitution(step, f, turned, span.speed)
 
 
-@kernel("void(Poses, Index, BodyProblem, BodySpan)", borrows=True)
-def put_gaps(poses: Poses, index: Index, problem: BodyProblem, span: BodySpan) -> None:
+@kernel("void(BodyStep, BodyProblem, BodySpan)", borrows=True)
+def put_gaps(step: BodyStep, problem: BodyProblem, span: BodySpan) -> None:
     """Put w: restitution, and the rates at which contacts that were open close by the end of the step."""
-    numbers, bounce, middle, w = index.marks, index.bounce, poses.geometry[1], problem.w
+    numbers, bounce, middle, w, kept = (
+        step.acting.marks, step.acting.bounce, step.poses.geometry[1], problem.w, step.laws[SHARE]
+    )  # fmt: skip
     for c in range(problem.contacts.first[-1]):
         f = numbers[WHICH, c]
         for k in range(3):
-            w[c, k] = span.laws[SHARE] * bounce[f, k]
+            w[c, k] = kept * bounce[f, k]
         if numbers[ACTS, f] == AHEAD and bounce[f, 0] == 0.0:
             w[c, 0] += max(middle[f, 0], 0.0) / (span.theta * span.dt)
 
 
-@kernel(f"int64(Index, BodyProblem, {A2}, {I1}, int64)", borrows=True)
-def crowded(index: Index, problem: BodyProblem, p: Array, pairs: IntArray, force: int) -> int:
-    """Return the feature with the largest impulse of those that close on a body that another pair holds; -1 without.
-
-    With `force` that with the largest impulse of all. pairs (bodies + 1,) is work space.
-    """
+@kernel(f"void(BodyProblem, {A2}, {I1})", borrows=True)
+def count_pushing(problem: BodyProblem, p: Array, pairs: IntArray) -> None:
+    """Put in how many pairs that push each body is."""
     pair, first = problem.contacts.pair, problem.contacts.first
     for i in range(len(pairs)):
         pairs[i] = 0
@@ -140,137 +129,145 @@ def crowded(index: Index, problem: BodyProblem, p: Array, pairs: IntArray, force
         for side in range(2):
             if pair[k, side] >= 0:
                 pairs[pair[k, side]] += pushes
-    found, most = -1, 0.0
+
+
+@kernel("int64(BodyStep, BodySolver, boolean)", borrows=True)
+def crowded(step: BodyStep, solver: BodySolver, force: bool) -> int:
+    """Return the feature with the largest impulse of those that close on a body that another pair holds; -1 without.
+
+    With `force` that with the largest impulse of all.
+    """
+    marks, pairs, p, found, most = step.acting.marks, step.poses.moved, solver.iterate.p, -1, 0.0
+    pair, first = solver.problem.contacts.pair, solver.problem.contacts.first
+    count_pushing(solver.problem, p, pairs)
     for k in range(len(first) - 1):
         held = max(pairs[pair[k, 0]] if pair[k, 0] >= 0 else 0, pairs[pair[k, 1]]) > 1
         for c in range(first[k], first[k + 1]):
-            closes = held and index.marks[ACTS, index.marks[WHICH, c]] == AHEAD
+            closes = held and marks[ACTS, marks[WHICH, c]] == AHEAD
             if (closes or force) and p[c, 0] > most:
-                found, most = index.marks[WHICH, c], p[c, 0]
+                found, most = marks[WHICH, c], p[c, 0]
     return found
 
 
-@kernel(f"int64(Features, BodyState, Poses, Index, BodyProblem, {A2}, BodySpan)", borrows=True)
-def rebound(
-    features: Features, state: BodyState, poses: Poses, index: Index, problem: BodyProblem, p: Array, span: BodySpan
-) -> int:
+@kernel("int64(BodyStep, BodySolver, BodySpan)", borrows=True)
+def rebound(step: BodyStep, solver: BodySolver, span: BodySpan) -> int:
     """Put the restitution terms of contacts that close in the step and push; return how many restore."""
-    law, found = features.law, 0
-    turn_spins(poses.R[0], state.v, 0.0, state.mean)
-    for c in range(problem.contacts.first[-1]):
-        f = index.marks[WHICH, c]
-        if index.marks[ACTS, f] == AHEAD and p[c, 0] > 0.0 and (law[f, 1] != 0.0 or law[f, 2] != 0.0):
-            restitution(f, features, poses, state.mean, index, span.speed, poses.rows[2])
-            found += index.bounce[f, 0] != 0.0 or index.bounce[f, 1] != 0.0 or index.bounce[f, 2] != 0.0
+    marks, bounce, law, p, turned = (
+        step.acting.marks, step.acting.bounce, step.features.law, solver.iterate.p, step.state.mean
+    )  # fmt: skip
+    turn_spins(step.poses.R[0], step.state.v, 0.0, turned)
+    found = 0
+    for c in range(solver.problem.contacts.first[-1]):
+        f = marks[WHICH, c]
+        if marks[ACTS, f] == AHEAD and p[c, 0] > 0.0 and (law[f, 1] != 0.0 or law[f, 2] != 0.0):
+            restitution(step, f, turned, span.speed)
+            found += bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0
     return found
 
 
-@kernel("void(int64, Features, BodyState, Poses, Index, Aside, BodyProblem, Iterate, BodySpan)", borrows=True)
-def hold_crowd(
-    n: int, features: Features, state: BodyState, poses: Poses, index: Index, aside: Aside, problem: BodyProblem,
-    iterate: Iterate, span: BodySpan,
-) -> None:  # fmt: skip
+@kernel("void(BodyStep, BodySolver, Projection, BodySpan)", borrows=True)
+def hold_crowd(step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan) -> None:
     """Mark the contacts that end closed, or at the height of their rebound: those without speed, and all that push."""
-    p, u, bounce, held, most = iterate.p, iterate.u, index.bounce, aside.marks[HELD], 0.0
-    rest, span.laws[MIDDLE] = (1.0 - span.theta) * span.dt, 1.0
-    hold_pushing(n, features, state, poses, index, aside, problem, p, u, rest, 0, span)
-    span.laws[MIDDLE] = 0.0
-    for c in range(problem.contacts.first[-1]):
+    p, marks, bounce, held, most = (
+        solver.iterate.p, step.acting.marks, step.acting.bounce, projection.aside.marks[HELD], 0.0
+    )  # fmt: skip
+    count, step.laws[MIDDLE] = solver.problem.contacts.first[-1], 1.0
+    hold_pushing(step, solver, projection, span, False)
+    step.laws[MIDDLE] = 0.0
+    for c in range(count):
         most = max(most, abs(p[c, 0]), abs(p[c, 1]), abs(p[c, 2]))
-    for c in range(problem.contacts.first[-1]):
-        f = index.marks[WHICH, c]
+    for c in range(count):
+        f = marks[WHICH, c]
         if held[f] == 0 and p[c, 0] > NOTHING * most:
             rebounds = bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0
             held[f] = 1 if rebounds else LOOSELY
 
 
-@kernel("void(Bodies, BodyState, Poses, BodyProblem, BodySpan)", borrows=True)
-def renew(bodies: Bodies, state: BodyState, poses: Poses, problem: BodyProblem, span: BodySpan) -> None:
-    """Put M and h for the guess of v+."""
-    M, inverse, h = problem.M, problem.inverse, problem.h
-    momentum(bodies, poses.R[1], state.force, state.v0, state.guess, span.dt, span.theta, M, inverse, h)
+@record("float64", "float64", *["int64"] * 3, "boolean", by_value=True)
+class Settled(NamedTuple):
+    """What `settle_crowd` came to.
 
-
-@kernel(
-    "Tuple((float64, float64, int64, int64, int64, boolean))(Bodies, BodyState, Poses, BodyProblem, Ordering, "
-    "BodyWork, Iterate, BodySpan, float64, float64, float64)"
-)
-def settle_crowd(
-    bodies: Bodies, state: BodyState, poses: Poses, problem: BodyProblem, ordering: Ordering, work: BodyWork,
-    iterate: Iterate, span: BodySpan, tol: float, E: float, floor: float,
-) -> tuple[float, float, int, int, int, bool]:  # fmt: skip
-    """Solve again until v+ is the one for which the gyroscopic moments were taken; it is in `guess`.
-
-    Returns E, its floor, factorisations, passes and slow solves, and whether it succeeded.
+    Attributes
+    ----------
+    E, floor : float
+        Residual, and what rounding leaves of it.
+    factors, passes, slow : int
+        As in `BodyAnswer`.
+    solved : bool
     """
-    guess, v, last, earlier = state.guess, iterate.v, 1.0, 1.0
+
+    E: float
+    floor: float
+    factors: int
+    passes: int
+    slow: int
+    solved: bool
+
+
+@kernel("Settled(BodyStep, BodySolver, BodySpan, float64, float64)", borrows=True)
+def settle_crowd(step: BodyStep, solver: BodySolver, span: BodySpan, E: float, floor: float) -> Settled:
+    """Solve again until v+ is the one for which the gyroscopic moments were taken; it is in `guess`."""
+    guess, v, tol, last, earlier = step.state.guess, solver.iterate.v, span.tol, 1.0, 1.0
     factors = slow = 0
     for passes in range(MAX_PASSES):
         if not max(tol, floor) >= E:
             break
-        E, floor, used = rest_bodies(problem, ordering, work, iterate, tol, E, floor)
-        change = largest_change(problem.M, problem.h, v, guess)
-        for i in range(len(v)):
-            for k in range(6):
-                guess[i, k] = v[i, k]
+        E, floor, used = rest_bodies(solver, tol, E, floor)
+        change = largest_change(solver.problem.M, solver.problem.h, v, guess)
+        take_guess(v, guess)
         factors += used
         if change <= SETTLED or stalled(change, last, earlier):
-            return E, floor, factors, passes, slow, bool(max(tol, floor) >= E)
+            return Settled(E, floor, factors, passes, slow, max(tol, floor) >= E)
         last, earlier = change, last
-        renew(bodies, state, poses, problem, span)
-        E, floor, used, more = solve_islands(problem, iterate, tol, tol, span.most)
+        renew(step, solver, span)
+        E, floor, used, more = solve_islands(solver.problem, solver.iterate, tol, tol, span.most)
         factors, slow = factors + used, slow + more
-    return E, floor, factors, MAX_PASSES, slow, False
+    return Settled(E, floor, factors, MAX_PASSES, slow, False)
 
 
-@kernel(
-    "UniTuple(float64, 7)(int64, Bodies, Features, BodyState, Poses, Index, Aside, BodyProblem, BodyProblem, "
-    "Ordering, BodyWork, BodyWork, Iterate, BodySpan, float64, int64)",
-    borrows=True,
-)
+@kernel("Tuple((boolean, int64))(BodyStep, BodySolver, Projection, BodySpan)", borrows=True)
+def end_crowd(step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan) -> tuple[bool, int]:
+    """Put the end of the step; return whether its projection succeeded, and the factorisations."""
+    note_moved(step)
+    move_to_end(step, span)
+    hold_crowd(step, solver, projection, span)
+    shifts, factors = project_held(step, projection, span)
+    return shifts >= 0, factors
+
+
+@kernel("BodyAnswer(BodyStep, BodySolver, Projection, BodySpan, boolean)", borrows=True)
 def crowded_step(
-    n: int, bodies: Bodies, features: Features, state: BodyState, poses: Poses, index: Index, aside: Aside,
-    problem: BodyProblem, beside: BodyProblem, ordering: Ordering, work: BodyWork, bench: BodyWork, iterate: Iterate,
-    span: BodySpan, tol: float, force: int,
-) -> tuple[float, float, float, float, float, float, float]:  # fmt: skip
-    """Take the step once, if it is one of a pile or by `force`; else put everything back.
+    step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, force: bool
+) -> BodyAnswer:  # fmt: skip
+    """Take the step once, if it is one of a pile or by `force`; else put everything back, for another to take it.
 
     In a pile contacts close on bodies that others hold, or bodies hold one another in loops.
-
-    Returns E, what counted as solved, the numbers of factorisations, passes and slow solves, DONE or why not (then
-    the step is another's), and the feature that closes with the largest impulse.
     """
-    p, ready, solved = iterate.p, READY * tol, False
-    if list_ahead(n, features, poses, index, span) == 0 and not force:
-        forget_ahead(n, features, state, poses, index, span)
-        return 0.0, tol, 0.0, 0.0, 0.0, float(OVERLAP), -1.0
-    place_acting(n, features, poses, index, problem, state.impulse, p)
-    put_gaps(poses, index, problem, span)
-    E, floor, factors, slow = solve_islands(problem, iterate, tol, ready, span.most)
-    which, passes = crowded(index, problem, p, poses.moved, force or looped(problem, p, poses.moved)), 1
+    problem, iterate, p, tol, solved = solver.problem, solver.iterate, solver.iterate.p, span.tol, False
+    if list_ahead(step, span) == 0 and not force:
+        forget_ahead(step, span)
+        return BodyAnswer(0.0, tol, 0, 0, 0, OVERLAP, -1, False)
+    place_acting(step, solver, step.state.impulse)
+    put_gaps(step, problem, span)
+    E, floor, factors, slow = solve_islands(problem, iterate, tol, READY * tol, span.most)
+    which, passes = crowded(step, solver, force or looped(problem, p, step.poses.moved)), 1
     restores = 0
     for _ in range(ROUNDS if max(tol, floor) >= E and which >= 0 else 0):  # of contacts that push, restored, others
-        found = rebound(features, state, poses, index, problem, p, span)
+        found = rebound(step, solver, span)
         if found <= restores and solved:
             break
         if found > restores:
-            put_gaps(poses, index, problem, span)
-            E, floor, used, more = solve_islands(problem, iterate, tol, ready, span.most)
+            put_gaps(step, problem, span)
+            E, floor, used, more = solve_islands(problem, iterate, tol, READY * tol, span.most)
             factors, slow, passes, restores = factors + used, slow + more, passes + 1, found
-        E, floor, used, again, more, solved = settle_crowd(
-            bodies, state, poses, problem, ordering, work, iterate, span, tol, E, floor
-        )
+        E, floor, used, again, more, solved = settle_crowd(step, solver, span, E, floor)
         factors, slow, passes = factors + used, slow + more, passes + again
         if not solved:
             break
     if solved:
-        note_moved(state, poses)
-        move_to_end(n, features, state, poses, span.dt, span.theta)
-        hold_crowd(n, features, state, poses, index, aside, problem, iterate, span)
-        shifts, used = project_held(n, bodies, features, state, poses, aside, beside, ordering, bench, iterate, span)
-        factors, solved = factors + used, shifts >= 0
+        solved, used = end_crowd(step, solver, projection, span)
+        factors += used
     if not solved:
-        forget_ahead(n, features, state, poses, index, span)
-        begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, 0)
-    code = float(DONE if solved else HARD)
-    return E, max(tol, floor), float(factors), float(passes), float(slow), code, float(which)
+        forget_ahead(step, span)
+        begin_again(step, solver, projection, span, 0)
+    return BodyAnswer(E, max(tol, floor), factors, passes, slow, DONE if solved else HARD, which, False)

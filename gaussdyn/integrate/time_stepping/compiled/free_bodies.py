@@ -24,21 +24,29 @@ from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
 from .cut_steps import SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
 from .records import (
+    ACTS,
     ANSWERED,
+    DONE,
     FACTORS,
     FEATURES,
+    GAINS,
+    GRAPH,
+    HARD,
     IMPACT,
+    JOINED,
     LISTED,
     MIDDLE,
     OTHERS,
     PAIRS,
     PATH,
     RETAKEN,
+    ROOM,
     SHARE,
     SLOW,
     STAGE,
     STANDS,
     TAKEN,
+    UNLISTED,
     Rules,
 )
 from .workspace import Workspace
@@ -60,11 +68,10 @@ class CompiledBodies:
 
     def __init__(self, system: SpatialSystem, *, trusts: bool = True) -> None:
         from ...._jit import entry_of
-        from .step import DONE, GRAPH, ROOM
         from .step_loop import advance_bodies
 
         self.system, self.space = system, Workspace(system)
-        self._advance, self._codes = entry_of(advance_bodies), (DONE, GRAPH, ROOM)
+        self._advance = entry_of(advance_bodies)
         self._labels: dict[tuple[int, ...], str] = {}
         self._gravity, self._trusts = math.hypot(*system.gravity), trusts  # see `Rules`
         self._last: State | None = None
@@ -196,7 +203,7 @@ class CompiledBodies:
             found = self._new_room(n)
             self._one = found if n == 1 else self._one
         found.room.kept.log.fill(0.0)
-        found.q0[:], found.v0[:], found.taken, found.beaten = state.q, state.v, 0, False
+        found.taken, found.beaten = 0, False
         return found
 
     def _new_room(self, n: int) -> _Run:
@@ -205,7 +212,7 @@ class CompiledBodies:
 
         room, nq, nv = self.space.buffers.room, self.system.nq, self.system.nv
         kept = kept_room(n, LOGGED, (nq, nv, 0, 0), room, 3 * room)
-        return _Run(q0=np.empty(nq), v0=np.empty(nv), room=kept, held=Held(kept.kept))
+        return _Run(room=kept, held=Held(kept.kept))
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
         """Put a state into the arrays of the kernels, unless it stands there already, and the rules."""
@@ -233,7 +240,7 @@ class CompiledBodies:
         from .contact_search import search
 
         space = self.space
-        n = int(search(space.find, space.loads, space.state, space.poses, dt, self._gravity))
+        n = int(search(space.search, space.step, dt, self._gravity))
         if n > space.buffers.room:
             space.reserve(2 * n)
             return self._recall(memory, dt)
@@ -254,7 +261,6 @@ class CompiledBodies:
 
         Where steps are cut the plan becomes another one, that of the run.
         """
-        done, graph, room = self._codes
         self._load(state, stepper, float(plan[0, 1]), control)
         space, run = self.space, self._room(len(plan), state)
         count, run.plan = space.count, plan[: len(run.room.kept.log)]
@@ -262,11 +268,11 @@ class CompiledBodies:
         while True:
             code = self._call(run)
             run.taken = int(space.count[TAKEN])
-            if code == done:
+            if code == DONE:
                 return run
-            if code == graph:
+            if code == GRAPH:
                 space.join(space.memory.pairs[: space.count[PAIRS]].copy())
-            elif code == room:
+            elif code == ROOM:
                 self._more_room(int(space.count[PAIRS]))
                 if run.taken:
                     return run
@@ -296,8 +302,6 @@ class CompiledBodies:
 
     def _helped(self, run: _Run, code: int) -> bool:
         """Return whether kernels can go on with the step at hand after all."""
-        from .step import HARD, UNLISTED
-
         if code == UNLISTED or (code == HARD and self._cuts(run)):
             return False
         solved = code == HARD and self._solve(run.row(self.space.count))
@@ -306,19 +310,15 @@ class CompiledBodies:
     def _call(self, run: _Run) -> int:
         """Let the kernels take steps, and return why they come back."""
         space = self.space
-        return int(self._advance(
-            run.plan, self._rules, space.laws, space.bodies, space.loads, space.find, space.memory, space.state,
-            space.poses, space.index, space.aside, space.problem, space.beside, space.ordering,
-            space.work, space.bench, space.iterate, space.count, run.q0, run.v0, run.held,
-        ))  # fmt: skip
+        return int(
+            self._advance(run.plan, self._rules, space.search, space.step, space.solver, space.projection, run.held)
+        )
 
     def _at_middle(self, run: _Run, code: int) -> bool:
         """Solve the step at hand with the laws at its midpoint: an impact in it gains energy, or passes do not settle.
 
         With the restitution that gains no energy, see `scheme`. Returns whether it succeeded.
         """
-        from .records import ACTS, JOINED
-        from .step import GAINS, HARD
         from .step_loop import AGAIN
 
         space, log, n = self.space, run.row(self.space.count), int(self.space.count[FEATURES])
@@ -369,10 +369,8 @@ class CompiledBodies:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """What steps of a plan leave behind, and whether one was more than the kernels can take; q, v before the first."""
+    """What steps of a plan leave behind, and whether one was more than the kernels can take."""
 
-    q0: Array
-    v0: Array
     room: Room
     held: Held
     plan: Array = field(default_factory=lambda: np.zeros((0, 5)))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
-from ....contact.free_bodies.body_problem import BodyProblem, Iterate
-from .body_kinematics import momentum
-from .records import ACTS, JOINED, WHICH, Aside, Bodies, BodySpan, BodyState, Features, Index, Poses
-from .step import place_acting
+from .active_contacts import place_acting
+from .body_kinematics import renew
+from .records import ACTS, FEATURES, JOINED, WHICH, Bodies, BodySolver, BodySpan, BodyStep, Projection
 
 GAIN = 1e-12  # of sum |p . u|
 SMALL = 1e-10  # of the kinetic energy; as there
 
 
-@kernel(f"int64(Index, BodyProblem, {A2}, {A2})", borrows=True)
-def find_impact(index: Index, problem: BodyProblem, impulse: Array, p: Array) -> int:
+@kernel("int64(BodyStep, BodySolver)", borrows=True)
+def find_impact(step: BodyStep, solver: BodySolver) -> int:
     """Return the feature with the largest impulse of those that have just closed or rebound; -1 without any."""
-    numbers, bounce, found, most = index.marks, index.bounce, -1, 0.0
-    for c in range(problem.contacts.first[-1]):
+    numbers, bounce, found, most = step.acting.marks, step.acting.bounce, -1, 0.0
+    impulse, p = step.state.impulse, solver.iterate.p
+    for c in range(solver.problem.contacts.first[-1]):
         f = numbers[WHICH, c]
         rebounds = bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0
         better = p[c, 0] > most or (p[c, 0] == most and f < found)
@@ -58,24 +58,22 @@ def spread(R: Array, frame: Array, i: int, arm: Array, p: Array, v: Array, mean:
     return total
 
 
-@kernel(f"float64(Bodies, {A2}, BodyState, Poses, BodyProblem, Iterate, BodySpan)", borrows=True)
-def work_gain(
-    bodies: Bodies, constant: Array, state: BodyState, poses: Poses, problem: BodyProblem, iterate: Iterate,
-    span: BodySpan,
-) -> float:  # fmt: skip
+@kernel("float64(BodyStep, BodySolver, BodySpan)", borrows=True)
+def work_gain(step: BodyStep, solver: BodySolver, span: BodySpan) -> float:
     """Return the work of all impulses and of the projection, relative to the sum of its terms without their signs.
 
-    Work that is small against the kinetic energy counts less. constant (n, 6): the forces with a potential.
+    Work that is small against the kinetic energy counts less.
     """
-    q, v, v0, guess, free, q1, p = state.q, state.v, state.v0, state.guess, state.free, state.q1, iterate.p
-    pair, first, _slot, frame, ra, rb = problem.contacts
-    mean, row, dt, theta = iterate.v, poses.rows[0], span.dt, span.theta
+    q, v, _impulse, _force, v0, guess, _v1, _mean, free, q1 = step.state
+    pair, first, _slot, frame, ra, rb = solver.problem.contacts
+    p, mean, weight, R, row = solver.iterate.p, solver.iterate.v, step.loads.weight, step.poses.R[1], step.poses.rows[0]
+    dt, theta = span.dt, span.theta
     work = size = 0.0
     for i in range(len(v)):
         for k in range(6):
             mean[i, k] = 0.5 * (v0[i, k] + guess[i, k])
         for k in range(3):
-            work -= constant[i, k] * (q1[i, k] - (q[i, k] + dt * ((1.0 - theta) * v[i, k] + theta * guess[i, k])))
+            work -= weight[i, k] * (q1[i, k] - (q[i, k] + dt * ((1.0 - theta) * v[i, k] + theta * guess[i, k])))
     for m in range(len(first) - 1):
         for side in range(2):
             i, s = pair[m, side], 2.0 * side - 1.0
@@ -83,44 +81,39 @@ def work_gain(
                 continue
             arms = rb if side == 1 else ra
             for c in range(first[m], first[m + 1]):
-                size += spread(poses.R[1, i], frame[c], i, arms[c], p[c], mean, row)
+                size += spread(R[i], frame[c], i, arms[c], p[c], mean, row)
                 r0, r1, r2 = arms[c, 0], arms[c, 1], arms[c, 2]
                 x = mean[i, 0] + mean[i, 4] * r2 - mean[i, 5] * r1
                 y = mean[i, 1] + mean[i, 5] * r0 - mean[i, 3] * r2
                 z = mean[i, 2] + mean[i, 3] * r1 - mean[i, 4] * r0
                 for k in range(3):
                     work += s * p[c, k] * (frame[c, k, 0] * x + frame[c, k, 1] * y + frame[c, k, 2] * z)
-    size = max(size, SMALL / GAIN * kinetic_scale(bodies, v, free))
+    size = max(size, SMALL / GAIN * kinetic_scale(step.bodies, v, free))
     return work / size if size > 0.0 else 0.0
 
 
-@kernel(
-    "void(int64, Bodies, Features, BodyState, Poses, Index, Aside, BodyProblem, Iterate, BodySpan, int64)",
-    borrows=True,
-)
-def begin_again(
-    n: int, bodies: Bodies, features: Features, state: BodyState, poses: Poses, index: Index, aside: Aside,
-    problem: BodyProblem, iterate: Iterate, span: BodySpan, known: int,
-) -> None:  # fmt: skip
+@kernel("void(BodyStep, BodySolver, Projection, BodySpan, int64)", borrows=True)
+def begin_again(step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, known: int) -> None:
     """Put back the first guess of a step that is to be solved under other laws, without the contacts that joined.
 
     With `known` the contacts are those that acted when `note_acting` was called.
     """
-    for f in range(n):
+    marks, noted, guess, v0 = step.acting.marks, projection.aside.marks, step.state.guess, step.state.v0
+    for f in range(step.counts[FEATURES]):
         if known:
-            index.marks[ACTS, f] = aside.marks[ACTS, f]
-        elif index.marks[JOINED, f]:
-            index.marks[ACTS, f] = 0
-    for i in range(len(state.v)):
+            marks[ACTS, f] = noted[ACTS, f]
+        elif marks[JOINED, f]:
+            marks[ACTS, f] = 0
+    for i in range(len(guess)):
         for k in range(6):
-            state.guess[i, k] = state.v0[i, k]
-    M, inverse, h = problem.M, problem.inverse, problem.h
-    momentum(bodies, poses.R[1], state.force, state.v0, state.guess, span.dt, span.theta, M, inverse, h)
-    place_acting(n, features, poses, index, problem, state.impulse, iterate.p)
+            guess[i, k] = v0[i, k]
+    renew(step, solver, span)
+    place_acting(step, solver, step.state.impulse)
 
 
-@kernel("void(int64, Index, Aside)", borrows=True)
-def note_acting(n: int, index: Index, aside: Aside) -> None:
+@kernel("void(BodyStep, Projection)", borrows=True)
+def note_acting(step: BodyStep, projection: Projection) -> None:
     """Remember which features act."""
-    for f in range(n):
-        aside.marks[ACTS, f] = index.marks[ACTS, f]
+    marks, noted = step.acting.marks, projection.aside.marks
+    for f in range(step.counts[FEATURES]):
+        noted[ACTS, f] = marks[ACTS, f]

@@ -6,37 +6,37 @@ import numpy as np
 
 from ...._jit import A1, A2, I2, kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.body_problem import BodyProblem, Iterate
 from ..core.records import FORCES, KINETIC, LIFTED, POTENTIAL, REACTIONS
 from ..kept import PLACED, ROWS, SHIFTED, Kept
-from .records import MODE, WHICH, Aside, Bodies, BodySpan, BodyState, Index, Loads, Poses
+from .records import FEATURES, MODE, WHICH, BodySolver, BodySpan, BodyStep, Loads, Projection
 
 ROUNDING = 1e-15  # of the largest coordinate: what two ways of adding the same numbers may differ by
 
 
-@kernel(f"void(int64, {A2}, Index, Aside, BodyProblem, Iterate, Poses, BodyState, Kept, int64)", borrows=True)
-def keep_contacts(
-    n: int, law: Array, index: Index, aside: Aside, problem: BodyProblem, iterate: Iterate, poses: Poses,
-    state: BodyState, kept: Kept, s: int,
-) -> None:  # fmt: skip
-    """Keep what the n contacts did in row s; law (f, 3): mu, eps_n and eps_t."""
+@kernel("void(BodyStep, BodySolver, Projection, Kept, int64)", borrows=True)
+def keep_contacts(step: BodyStep, solver: BodySolver, projection: Projection, kept: Kept, s: int) -> None:
+    """Keep what the contacts did in row s."""
+    n, law, impulse, marks = step.counts[FEATURES], step.memory.law, step.state.impulse, step.acting.marks
+    gap, shifts, mark, p = step.poses.geometry[2], projection.aside.shifts, step.memory.mark, solver.iterate.p
     at = passes = 0
-    while n > 0 and passes < kept.shifts.shape[1] and not np.isnan(aside.shifts[0, passes]):
+    while n > 0 and passes < kept.shifts.shape[1] and not np.isnan(shifts[0, passes]):
         passes += 1
     for f in range(n):
-        kept.start[s, f], kept.gap[s, f], kept.acts[s, f], kept.mode[s, f] = at, poses.geometry[2, f, 0], 0, -1
+        kept.start[s, f], kept.gap[s, f], kept.acts[s, f], kept.mode[s, f] = at, gap[f, 0], 0, -1
         for k in range(3 if law[f, 0] > 0.0 or law[f, 2] != 0.0 else 1):
-            kept.p[s, at], kept.last[s, at] = 0.0, state.impulse[f, k]
+            kept.p[s, at], kept.last[s, at] = 0.0, impulse[f, k]
             at += 1
         for a in range(passes):
-            kept.shifts[s, a, f] = aside.shifts[f, a]
+            kept.shifts[s, a, f] = shifts[f, a]
+        for k in range(4):
+            kept.label[s, 4 * f + k] = mark[f, k]
     for f in range(n, kept.start.shape[1]):
         kept.start[s, f] = at
-    for c in range(problem.contacts.first[-1]):
-        f = index.marks[WHICH, c]
-        kept.acts[s, f], kept.mode[s, f] = 1, index.marks[MODE, f]
+    for c in range(solver.problem.contacts.first[-1]):
+        f = marks[WHICH, c]
+        kept.acts[s, f], kept.mode[s, f] = 1, marks[MODE, f]
         for k in range(kept.start[s, f + 1] - kept.start[s, f]):
-            kept.p[s, kept.start[s, f] + k] = iterate.p[c, k]
+            kept.p[s, kept.start[s, f] + k] = p[c, k]
     kept.found[s, ROWS], kept.found[s, SHIFTED], kept.found[s, PLACED] = n, passes, 0
 
 
@@ -75,10 +75,10 @@ def keep_again(kept: Kept, s: int) -> None:
             kept.shifts[s, a, f] = kept.shifts[s - 1, a, f]
 
 
-@kernel(f"float64({A2}, int64, {A1}, int64)", borrows=True)
-def along(J: Array, k: int, v: Array, at: int) -> float:
-    """Return the k-th component of J w, w = v[at : at + 3]."""
-    return float(J[k, 0] * v[at] + J[k, 1] * v[at + 1] + J[k, 2] * v[at + 2])
+@kernel(f"float64({A2}, int64, {A1})", borrows=True)
+def spin_along(J: Array, k: int, v: Array) -> float:
+    """Return the k-th component of J w, w = v[3:]."""
+    return float(J[k, 0] * v[3] + J[k, 1] * v[4] + J[k, 2] * v[5])
 
 
 @kernel("float64(Loads, float64, int64)", borrows=True)
@@ -90,38 +90,43 @@ def shaken(loads: Loads, t: float, k: int) -> float:
     return total
 
 
-@kernel(f"void(Bodies, Loads, BodySpan, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
-def keep_works(
-    bodies: Bodies, loads: Loads, span: BodySpan, q0: Array, v0: Array, q1: Array, v1: Array, log: Array
-) -> None:  # fmt: skip
-    """Put energies and work of a step between two states into its row of `Kept.log`."""
+@kernel(f"void({A2}, {A1}, {A1}, {A1}, BodySpan, {A1})", borrows=True)
+def add_turning(J: Array, moment: Array, v0: Array, v1: Array, span: BodySpan, log: Array) -> None:
+    """Add kinetic energy and works of the rotation of one body, whose spins are v0[3:] and v1[3:], to a row."""
     theta, dt = span.theta, span.dt
+    for k in range(3):
+        a, b, given = (k + 1) % 3, (k + 2) % 3, moment[3 + k]
+        mean = 0.5 * (v0[3 + k] + v1[3 + k])
+        gyroscopic = ((1.0 - theta) * spin_along(J, a, v0) + theta * spin_along(J, a, v1)) * (
+            (1.0 - theta) * v0[3 + b] + theta * v1[3 + b]
+        ) - ((1.0 - theta) * spin_along(J, b, v0) + theta * spin_along(J, b, v1)) * (
+            (1.0 - theta) * v0[3 + a] + theta * v1[3 + a]
+        )
+        change = spin_along(J, k, v1) - spin_along(J, k, v0)
+        log[REACTIONS] += mean * (change - dt * (given + gyroscopic))
+        log[FORCES] += dt * mean * given
+        log[KINETIC] += 0.5 * v1[3 + k] * spin_along(J, k, v1)
+
+
+@kernel(f"void(BodyStep, BodySpan, {A1})", borrows=True)
+def keep_works(step: BodyStep, span: BodySpan, log: Array) -> None:
+    """Put energies and work of a step into its row of `Kept.log`: it began at q, v and ends at q1, v1 of its state."""
+    bodies, loads, theta, dt = step.bodies, step.loads, span.theta, span.dt
+    q0, v0, q1, v1 = step.state.q, step.state.v, step.state.q1, step.state.v1
     far = top = 0.0
     log[KINETIC] = log[POTENTIAL] = log[REACTIONS] = log[FORCES] = log[LIFTED] = 0.0
     for i in range(len(bodies.mass)):
-        m, J, w = bodies.mass[i], bodies.inertia[i], 6 * i + 3
+        m = bodies.mass[i]
         for k in range(3):
-            at, weight = 6 * i + k, loads.weight[i, k]
-            mean = 0.5 * (v0[at] + v1[at])
+            weight, mean = loads.weight[i, k], 0.5 * (v0[i, k] + v1[i, k])
             given = loads.constant[i, k] - weight - m * shaken(loads, span.t + (1.0 - theta) * dt, k)
-            log[REACTIONS] += mean * (m * (v1[at] - v0[at]) - dt * (weight + given))
+            log[REACTIONS] += mean * (m * (v1[i, k] - v0[i, k]) - dt * (weight + given))
             log[FORCES] += dt * mean * given
-            log[KINETIC] += 0.5 * m * v1[at] * v1[at]
-            log[POTENTIAL] -= weight * q1[7 * i + k]
-            lift = q1[7 * i + k] - (q0[7 * i + k] + dt * ((1.0 - theta) * v0[at] + theta * v1[at]))
-            far, top = max(far, abs(lift)), max(top, abs(q1[7 * i + k]))
+            log[KINETIC] += 0.5 * m * v1[i, k] * v1[i, k]
+            log[POTENTIAL] -= weight * q1[i, k]
+            lift = q1[i, k] - (q0[i, k] + dt * ((1.0 - theta) * v0[i, k] + theta * v1[i, k]))
+            far, top = max(far, abs(lift)), max(top, abs(q1[i, k]))
             log[LIFTED] -= weight * lift
-        for k in range(3):
-            a, b, given = (k + 1) % 3, (k + 2) % 3, loads.constant[i, 3 + k]
-            mean = 0.5 * (v0[w + k] + v1[w + k])
-            gyroscopic = ((1.0 - theta) * along(J, a, v0, w) + theta * along(J, a, v1, w)) * (
-                (1.0 - theta) * v0[w + b] + theta * v1[w + b]
-            ) - ((1.0 - theta) * along(J, b, v0, w) + theta * along(J, b, v1, w)) * (
-                (1.0 - theta) * v0[w + a] + theta * v1[w + a]
-            )
-            change = along(J, k, v1, w) - along(J, k, v0, w)
-            log[REACTIONS] += mean * (change - dt * (given + gyroscopic))
-            log[FORCES] += dt * mean * given
-            log[KINETIC] += 0.5 * v1[w + k] * along(J, k, v1, w)
+        add_turning(bodies.inertia[i], loads.constant[i], v0[i], v1[i], span, log)
     if far <= ROUNDING * top:
         log[LIFTED] = 0.0

@@ -16,18 +16,16 @@ from .body_kinematics import evaluate, momentum, move_bodies, place_contacts, po
 from .records import (
     ACTS,
     ALL,
+    FEATURES,
     HELD,
     MIDDLE,
     OF,
     SHARE,
     WHICH,
-    Aside,
-    Bodies,
+    BodySolver,
     BodySpan,
-    BodyState,
-    Features,
-    Index,
-    Poses,
+    BodyStep,
+    Projection,
 )
 from .rest_correction import reached_speeds, single_pushes
 
@@ -208,57 +206,56 @@ def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate
     return factors
 
 
-@kernel("UniTuple(float64, 2)(int64, Aside, Poses)", borrows=True)
-def farthest(n: int, aside: Aside, poses: Poses) -> tuple[float, float]:
+@kernel("UniTuple(float64, 2)(BodyStep, Projection)", borrows=True)
+def farthest(step: BodyStep, projection: Projection) -> tuple[float, float]:
     """Return how far the gaps at the end are from where they should be, and the deepest; inf where shifts overflow."""
-    numbers, goal, gaps, far, deepest = aside.marks, aside.goal, poses.geometry[2], 0.0, 0.0
-    for f in range(n):
-        gap = gaps[f, 0] if numbers[ALL, f] else 0.0
+    marks, _shifts, goal = projection.aside
+    gaps, far, deepest = step.poses.geometry[2], 0.0, 0.0
+    for f in range(step.counts[FEATURES]):
+        gap = gaps[f, 0] if marks[ALL, f] else 0.0
         if not np.isfinite(gap):
             return np.inf, np.inf
-        far = max(far, abs(gap - goal[f]) if numbers[HELD, f] else -gap)
+        far = max(far, abs(gap - goal[f]) if marks[HELD, f] else -gap)
         deepest = max(deepest, -gap)
     return far, deepest
 
 
-@kernel("void(Bodies, Features, BodyState, Poses, Aside, BodyProblem)", borrows=True)
-def place_gaps(
-    bodies: Bodies, features: Features, state: BodyState, poses: Poses, aside: Aside, problem: BodyProblem
-) -> None:
+@kernel("void(BodyStep, Projection)", borrows=True)
+def place_gaps(step: BodyStep, projection: Projection) -> None:
     """Put contacts, masses and scales where the bodies are at the end of the step."""
-    x, R, geometry, frame, _moved, _rows = poses
-    force, zero, mu = state.force, state.mean, problem.mu
+    x, R, geometry, frame, _moved, _rows = step.poses
+    problem, zero = projection.problem, step.state.mean
     for i in range(len(zero)):
         for k in range(6):
             zero[i, k] = 0.0
-    place_contacts(problem.contacts, aside.marks[WHICH], features.bodies, geometry[2], x[2], frame, problem.w)
-    momentum(bodies, R[2], force, zero, zero, 0.0, 1.0, problem.M, problem.inverse, problem.h)
+    which = projection.aside.marks[WHICH]
+    place_contacts(problem.contacts, which, step.features.bodies, geometry[2], x[2], frame, problem.w)
+    momentum(step.bodies, R[2], step.state.force, zero, zero, 0.0, 1.0, problem)
     for c in range(problem.contacts.first[-1]):
-        mu[c] = 0.0
-    step_sizes(problem.contacts, mu, problem.inverse, problem.rho)
+        problem.mu[c] = 0.0
+    step_sizes(problem.contacts, problem.mu, problem.inverse, problem.rho)
 
 
-@kernel("Tuple((boolean, int64))(Poses, Aside, BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
-def close_gaps(
-    poses: Poses, aside: Aside, problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate,
-    enough: float,
-) -> tuple[bool, int]:  # fmt: skip
+@kernel("Tuple((boolean, int64))(BodyStep, Projection, float64)", borrows=True)
+def close_gaps(step: BodyStep, projection: Projection, enough: float) -> tuple[bool, int]:
     """Find the shift that removes the gaps to first order, from no pushes.
 
     Returns whether those held do not contradict one another, and the number of factorisations.
     """
-    numbers, goal, gaps, p, u = aside.marks, aside.goal, poses.geometry[2], iterate.other, iterate.u
+    marks, _shifts, goal = projection.aside
+    problem, iterate, gaps = projection.problem, projection.iterate, step.poses.geometry[2]
+    w, mu, p, u, count = problem.w, problem.mu, iterate.other, iterate.u, problem.contacts.first[-1]
     short = left = 0.0
-    for c in range(problem.contacts.first[-1]):
-        f = numbers[WHICH, c]
-        problem.w[c, 0], problem.mu[c] = gaps[f, 0], 0.0
+    for c in range(count):
+        f = marks[WHICH, c]
+        w[c, 0], mu[c] = gaps[f, 0], 0.0
         p[c, 0] = p[c, 1] = p[c, 2] = 0.0
-        if numbers[HELD, f]:
-            problem.w[c, 0], problem.mu[c] = gaps[f, 0] - goal[f], -1.0
-            short = max(short, abs(problem.w[c, 0]))
-    factors = push_apart(problem, ordering, work, iterate, enough)
-    for c in range(problem.contacts.first[-1]):
-        left = max(left, abs(u[c, 0]) if numbers[HELD, numbers[WHICH, c]] else 0.0)
+        if marks[HELD, f]:
+            w[c, 0], mu[c] = gaps[f, 0] - goal[f], -1.0
+            short = max(short, abs(w[c, 0]))
+    factors = push_apart(problem, projection.ordering, projection.work, iterate, enough)
+    for c in range(count):
+        left = max(left, abs(u[c, 0]) if marks[HELD, marks[WHICH, c]] else 0.0)
     return left <= max(CLOSE, 0.1 * short), factors
 
 
@@ -276,44 +273,60 @@ def strains(problem: BodyProblem, work: BodyWork, d: Array) -> bool:
     return bool(spent > STRAIN * needed)
 
 
-@kernel(f"void(int64, Aside, int64, BodyProblem, {A2})", borrows=True)
-def note_shift(n: int, aside: Aside, taken: int, problem: BodyProblem, p: Array) -> None:
+@kernel("void(BodyStep, Projection, int64)", borrows=True)
+def note_shift(step: BodyStep, projection: Projection, taken: int) -> None:
     """Keep the pushes of a pass by feature; NaN of the first one says that no pass follows."""
-    shifts = aside.shifts
-    for f in range(n):
+    marks, shifts, _goal = projection.aside
+    p = projection.iterate.other
+    for f in range(step.counts[FEATURES]):
         shifts[f, taken], shifts[f, taken + 1] = 0.0, np.nan
-    for c in range(problem.contacts.first[-1]):
-        shifts[aside.marks[WHICH, c], taken] = p[c, 0]
+    for c in range(projection.problem.contacts.first[-1]):
+        shifts[marks[WHICH, c], taken] = p[c, 0]
 
 
-@kernel(
-    "UniTuple(int64, 2)(int64, Bodies, Features, BodyState, Poses, Aside, BodyProblem, Ordering, BodyWork, Iterate)",
-    borrows=True,
-)
-def project_end(
-    n: int, bodies: Bodies, features: Features, state: BodyState, poses: Poses, aside: Aside, problem: BodyProblem,
-    ordering: Ordering, work: BodyWork, iterate: Iterate,
-) -> tuple[int, int]:  # fmt: skip
+@kernel("void(BodyStep, Projection)", borrows=True)
+def let_go(step: BodyStep, projection: Projection) -> None:
+    """Let no gap be held."""
+    marks = projection.aside.marks
+    for f in range(step.counts[FEATURES]):
+        marks[HELD, f] = 0
+
+
+@kernel("void(BodyStep, Projection)", borrows=True)
+def shift_end(step: BodyStep, projection: Projection) -> None:
+    """Move the end of the step by the shift found, with all its contacts."""
+    x, R, geometry, _frame, moved, _rows = step.poses
+    d, q1 = projection.iterate.v, step.state.q1
+    turn_spins(R[2], d, 1.0, d)
+    move_bodies(q1, d, 1.0, q1)
+    for i in range(len(q1)):
+        moved[i] = 1
+    pose_bodies(q1, x[2], R[2])
+    evaluate(step.counts[FEATURES], step.features, moved, x[2], R[2], geometry[1], geometry[2])
+
+
+@kernel("UniTuple(int64, 2)(BodyStep, Projection)", borrows=True)
+def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
     """Move the end of the step (q in q1) until no gap is negative, those held are closed; see `projection`.
 
     Every pass shifts by M^-1 J^T p with J and M where it begins, p >= 0 and p = 0 where it leaves a gap (to first
     order), of either sign where the gap is held. Returns the passes, negative if it fails, `CONTRARY` if gaps that are
     held are why, and the factorisations. The pushes stay in `aside.shifts`, see `note_shift`.
     """
-    x, R, geometry, _frame, moved, _rows = poses
-    d, q1, size, factors = iterate.v, state.q1, 0.0, 0
+    n, marks, problem, q1 = step.counts[FEATURES], projection.aside.marks, projection.problem, step.state.q1
+    size, factors = 0.0, 0
     last = earlier = first = np.inf  # how far gaps were off in the three passes before
     held = loosely = False
     for f in range(min(n, 1)):
-        aside.shifts[f, 0] = np.nan
+        projection.aside.shifts[f, 0] = np.nan
     for f in range(n):
-        held, loosely = held or aside.marks[HELD, f] != 0, loosely or aside.marks[HELD, f] == LOOSELY
+        held, loosely = held or marks[HELD, f] != 0, loosely or marks[HELD, f] == LOOSELY
     for i in range(len(q1)):
         for k in range(7):
             size = max(size, abs(q1[i, k]))
     limit, allowed = max(CLOSE, 32.0 * EPS * size), max(ALLOWED, 32.0 * EPS * size)
     for it in range(PROJECTIONS + 1):
-        far, deepest = farthest(n, aside, poses)
+        far, deepest = farthest(step, projection)
         if far <= limit or it == PROJECTIONS:
             return (it if deepest <= allowed else -1 - it), factors
         if held and (far > max(SLOWEST * first, allowed) or far == np.inf):
@@ -322,69 +335,66 @@ def project_end(
             return -1 - it, factors
         first, earlier, last = earlier, last, far
         if it == 0:
-            sort_by_pair(n, aside.marks[ALL], aside.marks[OF], problem.contacts.first, aside.marks[WHICH])
-        place_gaps(bodies, features, state, poses, aside, problem)
-        agree, used = close_gaps(poses, aside, problem, ordering, work, iterate, 0.1 * limit)
+            sort_by_pair(n, marks[ALL], marks[OF], problem.contacts.first, marks[WHICH])
+        place_gaps(step, projection)
+        agree, used = close_gaps(step, projection, 0.1 * limit)
         factors += used
-        if not agree or (loosely and held and strains(problem, work, d)):
+        if not agree or (loosely and held and strains(problem, projection.work, projection.iterate.v)):
             held = False
-            for f in range(n):
-                aside.marks[HELD, f] = 0
-            _agree, used = close_gaps(poses, aside, problem, ordering, work, iterate, 0.1 * limit)
+            let_go(step, projection)
+            _agree, used = close_gaps(step, projection, 0.1 * limit)
             factors += used
-        note_shift(n, aside, it, problem, iterate.other)
-        turn_spins(R[2], d, 1.0, d)
-        move_bodies(q1, d, 1.0, q1)
-        for i in range(len(q1)):
-            moved[i] = 1
-        pose_bodies(q1, x[2], R[2])
-        evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
+        note_shift(step, projection, it)
+        shift_end(step, projection)
     return -1 - PROJECTIONS, factors
 
 
-@kernel(
-    f"void(int64, Features, BodyState, Poses, Index, Aside, BodyProblem, {A2}, {A2}, float64, int64, BodySpan)",
-    borrows=True,
-)
-def hold_pushing(
-    n: int, features: Features, state: BodyState, poses: Poses, index: Index, aside: Aside, problem: BodyProblem,
-    p: Array, u: Array, rest: float, first: int, span: BodySpan,
-) -> None:  # fmt: skip
+@kernel(f"float64(BodyStep, int64, {A2})", borrows=True)
+def speed_scale(step: BodyStep, f: int, reach: Array) -> float:
+    """Return the normal speed of a feature as if no parts cancelled: of v, of v without impulses, and of these."""
+    x, R, geometry, _frame, _moved, rows = step.poses
+    pair, v, free, row, scale = step.features.bodies[f], step.state.v, step.state.free, rows[0], 0.0
+    for side in range(2):
+        i = pair[side]
+        if i >= 0:
+            normal_row(geometry[1, f], pair, side, x[1], R[1], row)
+            for k in range(6):
+                scale += abs(row[k]) * (abs(v[i, k]) + abs(free[i, k]) + reach[i, k // 3])
+    return scale
+
+
+@kernel("void(BodyStep, BodySolver, Projection, BodySpan, boolean)", borrows=True)
+def hold_pushing(step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, first: bool) -> None:
     """Mark the contacts whose law leaves them no speed: they end closed, or at the height of their rebound.
 
     On the first pass, with no u known, those that pushed in the last step. With the laws at the middle gaps need not
     end closed: they are held as far as that is no strain.
     """
-    x, R, geometry, _frame, _moved, rows = poses
-    bounce, marks, goal, row, reach = index.bounce, aside.marks, aside.goal, rows[0], state.mean
+    x, R, geometry, _frame, _moved, rows = step.poses
+    numbers, bounce, _value = step.acting
+    marks, _shifts, goal = projection.aside
+    p, u, law, reach = solver.iterate.p, solver.iterate.u, step.features.law, step.state.mean
+    rest = (1.0 - span.theta) * span.dt
     if not first:
-        single_pushes(problem, p, reach)
-        reached_speeds(problem, CANCELS / SLOW, reach)
-    for f in range(n):
-        marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, index.marks[ACTS, f]
-    for c in range(problem.contacts.first[-1]):
-        f = index.marks[WHICH, c]
-        marks[HELD, f] = p[c, 0] > 0.0
-        if not first:
-            scale = 0.0
-            for side in range(2):
-                i = features.bodies[f, side]
-                if i >= 0:
-                    normal_row(geometry[1, f], features.bodies[f], side, x[1], R[1], row)
-                    for k in range(6):
-                        scale += abs(row[k]) * (abs(state.v[i, k]) + abs(state.free[i, k]) + reach[i, k // 3])
-            marks[HELD, f] = u[c, 0] <= SLOW * scale
+        single_pushes(solver.problem, p, reach)
+        reached_speeds(solver.problem, CANCELS / SLOW, reach)
+    for f in range(step.counts[FEATURES]):
+        marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, numbers[ACTS, f]
+    for c in range(solver.problem.contacts.first[-1]):
+        f = numbers[WHICH, c]
+        marks[HELD, f] = p[c, 0] > 0.0 if first else u[c, 0] <= SLOW * speed_scale(step, f, reach)
         if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
-            at, e = geometry[1, f], span.laws[SHARE] * features.law[f, 1]
-            goal[f] = e * e * max(at[0] - rest * approach(at, features.bodies[f], x[1], R[1], state.v, row), 0.0)
-        elif span.laws[MIDDLE] > 0.0:
+            at, e = geometry[1, f], step.laws[SHARE] * law[f, 1]
+            begun = at[0] - rest * approach(at, step.features.bodies[f], x[1], R[1], step.state.v, rows[0])
+            goal[f] = e * e * max(begun, 0.0)
+        elif step.laws[MIDDLE] > 0.0:
             marks[HELD, f] *= LOOSELY
 
 
-@kernel(f"boolean(Index, Aside, BodyProblem, {A2})", borrows=True)
-def held_push(index: Index, aside: Aside, problem: BodyProblem, p: Array) -> bool:
+@kernel("boolean(BodyStep, BodySolver, Projection)", borrows=True)
+def held_push(step: BodyStep, solver: BodySolver, projection: Projection) -> bool:
     """Return whether the contacts that were held closed are those that push."""
-    for c in range(problem.contacts.first[-1]):
-        if (aside.marks[HELD, index.marks[WHICH, c]] != 0) != (p[c, 0] > 0.0):
-            return False
-    return True
+    which, held, p, same = step.acting.marks[WHICH], projection.aside.marks[HELD], solver.iterate.p, True
+    for c in range(solver.problem.contacts.first[-1]):
+        same = same and (held[which[c]] != 0) == (p[c, 0] > 0.0)
+    return same

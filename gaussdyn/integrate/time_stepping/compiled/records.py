@@ -1,5 +1,8 @@
 """What the kernels of free bodies work on: bodies, contacts, and what is known of the step at hand.
 
+Three records are handed on from kernel to kernel: the `BodyStep` at hand, the `BodySolver` of its contact problem, and
+the `Projection` of its end. A `BodySpan` says how long it is, a `BodyAnswer` how it was solved.
+
 Shapes: n bodies, f contacts that are listed, called features; what belongs to bodies as poses has one row more, the
 ground, which the body number -1 means. "Turned" velocities have their spins in space axes, all others in body axes.
 """
@@ -10,13 +13,16 @@ from typing import NamedTuple
 
 from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
+from ....linalg.block_lu import Ordering
 
 A4 = "float64[:,:,:,::1]"
 OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)  # rows of `Index.marks` and `Aside.marks`
-MIDDLE, SHARE, STANDS = range(3)  # entries of `BodySpan.laws`
+MIDDLE, SHARE, STANDS = range(3)  # entries of `BodyStep.laws`
 FACTORS, SLOW, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
-# Entries of the count of `step_loop.advance_bodies`
+# Entries of `BodyStep.counts`
 TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN = range(11)
+DONE, GRAPH, ROOM, HARD, OVERLAP, GAINS, UNLISTED = range(7)  # what a step ends with, see `step`
 
 
 @record(A1, A3, I1, by_value=True)
@@ -210,6 +216,110 @@ class Aside(NamedTuple):
     goal: Array
 
 
+@record("Bodies", "Loads", "Memory", "Features", "BodyState", "Poses", "Index", A1, I1)
+class BodyStep(NamedTuple):
+    """The step at hand: the bodies and their loads, where they are and what touches.
+
+    Attributes
+    ----------
+    bodies, loads, memory, features, state, poses
+        As they are named.
+    acting : Index
+        Which contacts act.
+    laws : Array, shape (3,)
+        What may change while it is solved. MIDDLE: whether the laws hold at its middle (2: with the contacts that
+        acted when they first did); SHARE: the fraction of all restitution that is kept; STANDS: the length of the step
+        for which the contacts known still stand, as nothing has moved, s.
+    counts : IntArray, shape (11,)
+        Steps TAKEN of a call; the STAGE of this one; FEATURES and PAIRS found; whether the impulses at hand are an
+        answer (ANSWERED); whether the features are others than at the end of the last step (OTHERS); the feature of the
+        largest IMPACT; whether the factors of the last step serve if nothing has moved (SERVES); the feature that
+        CLOSES in a crowd (+ 1); how many are LISTED if the step is taken again with others that were overlooked; how
+        often it was RETAKEN.
+    """
+
+    bodies: Bodies
+    loads: Loads
+    memory: Memory
+    features: Features
+    state: BodyState
+    poses: Poses
+    acting: Index
+    laws: Array
+    counts: IntArray
+
+
+@record("BodyProblem", "Ordering", "BodyWork", "Iterate")
+class BodySolver(NamedTuple):
+    """The contact problem of the step, and Newton's method on it.
+
+    Attributes
+    ----------
+    problem : BodyProblem
+    ordering : Ordering
+        In which its matrix is factorised.
+    work : BodyWork
+        The factors at hand may serve the next step.
+    iterate : Iterate
+    """
+
+    problem: BodyProblem
+    ordering: Ordering
+    work: BodyWork
+    iterate: Iterate
+
+
+@record("Aside", "BodyProblem", "Ordering", "BodyWork", "Iterate")
+class Projection(NamedTuple):
+    """The position projection: the least shift of the end of the step that opens its gaps.
+
+    Attributes
+    ----------
+    aside : Aside
+        The contacts that it looks at.
+    problem : BodyProblem
+        Of gaps and shifts in place of velocities.
+    ordering, iterate : Ordering and Iterate
+        Those of the contact problem.
+    work : BodyWork
+        Its own, so that the factors of the contact problem are kept from pass to pass.
+    """
+
+    aside: Aside
+    problem: BodyProblem
+    ordering: Ordering
+    work: BodyWork
+    iterate: Iterate
+
+
+@record("float64", "float64", *["int64"] * 5, "boolean", by_value=True)
+class BodyAnswer(NamedTuple):
+    """How a step was solved.
+
+    Attributes
+    ----------
+    E, goal : float
+        Residual, and what counted as solved.
+    factors, passes, slow : int
+        Factorisations, contact problems, and those that needed more than Newton's method on the modes.
+    code : int
+        DONE, HARD or OVERLAP.
+    closes : int
+        The feature that closes with the largest impulse in a step of a pile, else -1.
+    keeps : bool
+        Whether the next step may hold the factors if nothing moves till then.
+    """
+
+    E: float
+    goal: float
+    factors: int
+    passes: int
+    slow: int
+    code: int
+    closes: int
+    keeps: bool
+
+
 @record(*["float64"] * 5, "boolean", "boolean", "float64", by_value=True)
 class Rules(NamedTuple):
     """What steps go by, whatever happens in them.
@@ -241,7 +351,7 @@ class Rules(NamedTuple):
     shortest: float
 
 
-@record(*["float64"] * 6, "boolean", A1, "float64", by_value=True)
+@record(*["float64"] * 7, "boolean", "float64", by_value=True)
 class BodySpan(NamedTuple):
     """The step's start, length and end, and the rules for it.
 
@@ -252,12 +362,10 @@ class BodySpan(NamedTuple):
     theta : float
     gap, speed : float
         What counts as closed and at rest, m and m/s.
+    tol : float
+        The residual that counts as solved.
     project : bool
         Whether its end is projected.
-    laws : Array, shape (3,)
-        What may change while it is solved. MIDDLE: whether the laws hold at its middle (2: with the contacts that
-        acted when they first did); SHARE: the fraction of all restitution that is kept; STANDS: the length of the step
-        for which the contacts known still stand, as nothing has moved, s.
     most : float
         Factorisations after which an island of a pile is left, and the step is cut; inf where it is not.
     """
@@ -268,6 +376,6 @@ class BodySpan(NamedTuple):
     theta: float
     gap: float
     speed: float
+    tol: float
     project: bool
-    laws: Array
     most: float

@@ -12,7 +12,20 @@ from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ..scheme import PASSES
-from .records import FEATURES, Aside, Bodies, BodyState, Index, Loads, Memory, Poses
+from .records import (
+    FEATURES,
+    Aside,
+    Bodies,
+    BodySolver,
+    BodyState,
+    BodyStep,
+    Features,
+    Index,
+    Loads,
+    Memory,
+    Poses,
+    Projection,
+)
 
 
 class Workspace:
@@ -22,10 +35,10 @@ class Workspace:
     ----------
     system : SpatialSystem
     shapes : Shapes
-    laws, bodies, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, memory, find
-        Arguments of `step_loop.advance_bodies`.
-    count : IntArray, shape (11,)
-        See `step_loop.advance_bodies`.
+    bodies, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, memory, laws, count
+        What the records are made of; `beside` is the problem of the projection, and `bench` its work space.
+    search, step, solver, projection
+        The records that kernels take.
     """
 
     def __init__(self, system: SpatialSystem) -> None:
@@ -52,24 +65,21 @@ class Workspace:
         self.table = np.array([[(law.mu, law.eps_n, law.eps_t) for law in line] for line in laws])
         self.q, self.v, self.q1 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7))
         self.vectors = [np.zeros((n, 6)) for _ in range(6)]
+        self.by_body = [[np.zeros((n, 6)) for _ in range(3)] for _ in range(2)]
         self.solid = [(np.zeros((n, 4, 3)), np.zeros((n, 4, 3)), np.zeros((n, 6))) for _ in range(2)]
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
         self.count, self.laws = np.zeros(11, dtype=np.int64), np.array([0.0, 1.0, 0.0])
+        self.solver: Any = None
+        self.projection: Any = None
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
 
     def reserve(self, room: int) -> None:
         """Make room for so many features; what was known of contacts is forgotten."""
-        from .contact_search import Search, SearchRoom, SearchShapes
-
         n, b = len(self.v), self.buffers
         b.reserve(room)
-        found: Any = tuple(b.answer)
-        ahead: Any = tuple(np.zeros_like(part) for part in found)
-        shapes, space = SearchShapes(*self.shapes.arrays), SearchRoom(*b.space[:5])
-        self.find = Search(shapes, space, found, ahead)
         self.impulse = np.zeros((room, 3))
         self.state = BodyState._make((self.q, self.v, self.impulse, *self.vectors, self.q1))
         self.iterate = Iterate._make((*(np.zeros((room, 3)) for _ in range(4)), np.zeros((n, 6))))
@@ -101,10 +111,26 @@ class Workspace:
             for _ in range(2)
         ]
         self.count[FEATURES] = 0
+        self._put_step()
         self.join(self.pair)
+
+    def _put_step(self) -> None:
+        """Make the records of a search and of the step."""
+        from ...._jit import Held
+        from ....mechanics.collision.bounds.search_records import ContactList
+        from .contact_search import Search
+
+        found: Any = self.buffers.answer
+        ahead: Any = ContactList(*(np.zeros_like(part) for part in found))
+        shapes, space = self.buffers.shapes.value, self.buffers.space.value
+        self.search: Any = Held(Search(shapes, space, ContactList(*found), ahead))
+        features = Features(found.kind, found.bodies, found.data, found.label, self.memory.law)
+        step = (self.bodies, self.loads, self.memory, features, self.state, self.poses, self.index)
+        self.step: Any = Held(BodyStep(*step, self.laws, self.count))
 
     def join(self, pair: IntArray) -> None:
         """Take the pairs of bodies that may touch, and analyse their graph."""
+        from ...._jit import Held
         from ....contact.free_bodies.block_places import block_places
         from ....linalg.block_lu import analyse
 
@@ -117,6 +143,12 @@ class Workspace:
             for solid, (frames, w, mu, rho) in zip(self.solid, self.by_contact, strict=True)
         )
         self.work, self.bench = (
-            BodyWork._make((np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *(np.zeros((n, 6)) for _ in range(3)), mode))
-            for *by_row, mode in self.by_row
+            BodyWork._make((np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *by_body, mode))
+            for (*by_row, mode), by_body in zip(self.by_row, self.by_body, strict=True)
         )
+        solver = BodySolver(self.problem, self.ordering, self.work, self.iterate)
+        projection = Projection(self.aside, self.beside, self.ordering, self.bench, self.iterate)
+        if self.solver is None:
+            self.solver, self.projection = Held(solver), Held(projection)
+        self.solver.renew(solver)
+        self.projection.renew(projection)

@@ -6,6 +6,7 @@ import math
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
+from ....mechanics.collision.bounds.search_records import ContactList
 from ....mechanics.collision.broad_phase import find_again, find_features, lasts
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.spatial.contacts import CLOSED, SLACK
@@ -46,31 +47,18 @@ SIZE = 6  # column of `Shapes.laws`: number of rows
 def look(shapes: Shapes, x: Array, R: Array, reach: float, ahead: bool) -> int:
     """Find the contacts that are open by `reach` at most; return how many there are, which may be more than fit."""
     s = shapes
+    out = ContactList(s.kind, s.bodies, s.label, s.data)
     if ahead:
-        return int(
-            find_features(
-                s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
-                s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead,
-            )
-        )  # fmt: skip
-    return int(
-        find_features(
-            s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
-            s.kind, s.bodies, s.label, s.data,
-        )
-    )  # fmt: skip
+        out = ContactList(s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
+    return int(find_features(s.arrays, x, R, reach, s.travel, s.space, out))
 
 
 @kernel(f"int64(Shapes, {A2}, {A3}, float64, int64)", borrows=True)
 def look_again(shapes: Shapes, x: Array, R: Array, reach: float, n: int) -> int:
     """Find those contacts ahead whose pairs are among those of the n that are listed, and may have others."""
     s = shapes
-    return int(
-        find_again(
-            s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
-            s.label, n, s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead,
-        )
-    )  # fmt: skip
+    out = ContactList(s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
+    return int(find_again(s.arrays, x, R, reach, s.travel, s.space, s.label[:n], out))
 
 
 @kernel("boolean(Shapes, int64)", borrows=True)
@@ -78,7 +66,7 @@ def lasting(shapes: Shapes, n: int) -> bool:
     """Return whether n contacts are all there can be of their pairs as long as these touch nowhere farther away."""
     s, some = shapes, True
     for f in range(n):
-        some = some and lasts(s.table[s.label[f, 0], 0], s.table[s.label[f, 2], 0])
+        some = some and lasts(s.arrays.table[s.label[f, 0], 0], s.arrays.table[s.label[f, 2], 0])
     return some
 
 
@@ -118,9 +106,9 @@ def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, leas
         put_poses(model, data.q, model.ahead)
     if ahead > len(s.kind):
         return n + ahead
-    now = (s.kind, s.bodies, s.label, s.data)
-    seen = (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
-    return int(join_lists(s.table, now, n, seen, ahead, s.x, s.R, (least, math.inf)))
+    now = ContactList(s.kind, s.bodies, s.label, s.data)
+    seen = ContactList(s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
+    return int(join_lists(s.arrays.table, now, n, seen, ahead, s.x, s.R, (least, math.inf)))
 
 
 @kernel(f"boolean(Model, {A1})", borrows=True)
@@ -246,7 +234,7 @@ def forget_rows(layout: Layout, data: Data) -> None:
 @kernel("boolean(Model)", borrows=True)
 def searches(model: Model) -> bool:
     """Return whether there are shapes that may touch."""
-    return len(model.shapes.table) > 1 or len(model.touches.outlines.pairs) > 0
+    return len(model.shapes.arrays.table) > 1 or len(model.touches.outlines.pairs) > 0
 
 
 @kernel(f"boolean(Model, Data, {I1}, float64)", borrows=True, entry=True)
@@ -264,7 +252,7 @@ def list_contacts(model: Model, data: Data, now: IntArray, dt: float) -> bool:
     else:
         lay_out(model, found)
         for f in range(found):
-            model.carried.place[f] = place_of(s.table, s.label, f)
+            model.carried.place[f] = place_of(s.arrays.table, s.label, f)
     if not recall(layout, model.carried, data.last, now):
         forget_rows(layout, data)
     return True
@@ -303,10 +291,10 @@ def overlooked(model: Model, data: Data) -> bool:
     if found > len(s.kind):
         return True
     for k in range(found):
-        place = place_of(s.table, s.label_ahead, k)
-        while f < n and place_of(s.table, s.label, f) < place:
+        place = place_of(s.arrays.table, s.label_ahead, k)
+        while f < n and place_of(s.arrays.table, s.label, f) < place:
             f += 1
-        if f < n and place_of(s.table, s.label, f) == place:
+        if f < n and place_of(s.arrays.table, s.label, f) == place:
             continue
         a, b = s.bodies_ahead[k, 0] % len(s.x), s.bodies_ahead[k, 1] % len(s.x)
         feature_geometry(s.kind_ahead[k], s.data_ahead[k], s.x[a], s.R[a], s.x[b], s.R[b], out)

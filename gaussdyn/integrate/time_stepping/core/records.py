@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
+from ....mechanics.collision.bounds.search_records import SearchShapes, SearchSpace
 from ....mechanics.planar.search import Outlines
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.trees.forest import Forest
@@ -203,16 +204,13 @@ class Callback(NamedTuple):
     answer: Array
 
 
-@record(
-    *[I2, A2, I1, A2, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2
-)  # fmt: skip
+@record("SearchShapes", "SearchSpace", I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2)
 class Shapes(NamedTuple):
     """The shapes of a system in space, and the contacts that may act within a step.
 
     Attributes
     ----------
-    table, forms, off, solids, world, value, order, room, answer
-        Of shapes and work space, as `broad_phase.find_features` takes them.
+    arrays, space : SearchShapes and SearchSpace
     kind_of : IntArray, shape (s,)
         Kind of every shape: what has one law is of one kind.
     laws : Array, shape (kinds, kinds, 7)
@@ -238,15 +236,8 @@ class Shapes(NamedTuple):
         Work space.
     """
 
-    table: IntArray
-    forms: Array
-    off: IntArray
-    solids: Array
-    world: Array
-    value: Array
-    order: IntArray
-    room: Array
-    answer: Array
+    arrays: SearchShapes
+    space: SearchSpace
     kind_of: IntArray
     laws: Array
     joint_laws: Array

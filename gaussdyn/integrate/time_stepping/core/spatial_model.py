@@ -197,11 +197,9 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
     gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8])
-    own, work = found.arrays, buffers.space
     return Shapes(
-        own.table, own.forms, own.off, own.solids, work[0], work[1], work[2], work[3], work[4], kinds, laws, joint_laws,
-        system.contacts.radii, np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity,
-        np.zeros((1, 7)), np.zeros((6, 3)),
+        buffers.shapes.value, buffers.space.value, kinds, laws, joint_laws, system.contacts.radii,
+        np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity, np.zeros((1, 7)), np.zeros((6, 3)),
     )  # fmt: skip
 
 

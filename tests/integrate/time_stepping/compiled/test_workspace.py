@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
 from gaussdyn import MoreauJean, snapshot
 from gaussdyn.integrate.time_stepping.compiled.workspace import Workspace
@@ -39,6 +40,23 @@ def test_laws_by_kinds_are_those_of_the_shapes_and_bodies_that_are_named():
     state = system.state({name: (2.0 * k, 0.0, 0.1) for k, name in enumerate("abcd")})
     found = {(row.id.split(".")[0], row.mu) for row in snapshot(system, state).rows if row.id.endswith("/floor")}
     assert found == {("a", 0.0), ("b", 0.4), ("c", 0.7), ("d", 0.4)}
+
+
+@pytest.mark.parametrize("pairs", [[], [(0, 1)], [(0, 1), (1, 2), (0, 2), (-1, 0)]])
+def test_records_of_another_graph_are_those_made_anew(pairs):
+    """What kernels read after a join, in the place where it was: addresses, shapes and strides of all arrays."""
+    from gaussdyn._jit import Held
+
+    space = Workspace(SpatialSystem(bodies=[ball(name, mass=1.0, radius=0.1) for name in "abc"]))
+    for held in (space.solver, space.projection):
+        assert held.address == held.words.ctypes.data
+    places = space.solver.address, space.projection.address
+    space.join(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+    assert (space.solver.address, space.projection.address) == places
+    for held, problem in ((space.solver, space.problem), (space.projection, space.beside)):
+        assert held.problem is problem
+        np.testing.assert_array_equal(held.words, Held(held.value).words)
+        assert len(held.problem.contacts.pair) == len(pairs)
 
 
 def test_thousands_of_balls_take_a_step_without_a_matrix_of_all_velocities():

@@ -1,0 +1,60 @@
+"""What searches through shapes take and give, as kernels see it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...._jit import A1, A2, I1, I2, record
+from ....arrays import Array, IntArray
+
+
+@record(I2, A2, I1, A2)
+class SearchShapes(NamedTuple):
+    """The s shapes, see `search.ShapeArrays`."""
+
+    table: IntArray
+    forms: Array
+    off: IntArray
+    solids: Array
+
+
+@record(A2, A1, I1, I1, A2, A2)
+class SearchSpace(NamedTuple):
+    """Work space of a search, with room for c contacts; m = max(s, c).
+
+    Attributes
+    ----------
+    world : Array, shape (s + b, 29)
+        Shapes in space, with their bounds, and the tree of boxes about them. It and `near` keep what saves the next
+        search work, which changes no contact.
+    value, order : shapes (m,)
+        To sort by.
+    near : IntArray
+        Pairs of shapes that may meet for a while, see `near_pairs`.
+    room : Array, shape (k, 3)
+        For the corners of faces.
+    found : Array, shape (c + 1, 24)
+        How many contacts are found, and behind that each in the frames of its shapes.
+    """
+
+    world: Array
+    value: Array
+    order: IntArray
+    near: IntArray
+    room: Array
+    found: Array
+
+
+@record(I1, I2, I2, A2, by_value=True)
+class ContactList(NamedTuple):
+    """Contacts in the order of their ids, see `features.Found`.
+
+    Attributes
+    ----------
+    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4) and (c, 25)
+    """
+
+    kind: IntArray
+    bodies: IntArray
+    label: IntArray
+    data: Array

@@ -196,7 +196,7 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
     R = np.zeros((n + 1, 3, 3))
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
-    gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8])
+    gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8, -1.0, 0.0])
     own, work = found.arrays, buffers.space
     return Shapes(
         own.table, own.forms, own.off, own.solids, work[0], work[1], work[2], work[3], work[4], kinds, laws, joint_laws,

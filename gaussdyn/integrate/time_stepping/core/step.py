@@ -58,7 +58,7 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
                 return UNSETTLED
             if not join(model, data, span, work.late):
                 return FAULT
-        elif code == OVERLAP or overlooked(model, data):
+        elif code == OVERLAP or overlooked(model, data, span.dt):
             return OVERLAP
         elif left or not leave_idle(model.layout, data):
             return DONE

@@ -34,8 +34,7 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
     """Put L with M = L^T L, of a diagonal block, by branches; False if it is not positive definite.
 
     Velocities are eliminated from the leaves of a tree to its root: row k of L has entries for what M couples k with,
-    the velocities on the way from the root to k, and they stand one beside the other in its first places. On its
-    diagonal, the last of these, L has the inverse of its entry: nothing else is asked of it.
+    the velocities on the way from the root to k, and they stand one beside the other in its first places.
     """
     for k in range(first, end):
         row, branch = L[k], branches[k]
@@ -46,7 +45,8 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
         n = branch[0] - 1
         if not row[n] > 0.0:
             return False
-        row[n] = inverse = 1.0 / np.sqrt(row[n])
+        row[n] = np.sqrt(row[n])
+        inverse = 1.0 / row[n]
         for a in range(n):
             row[a] *= inverse
         for a in range(n):
@@ -60,12 +60,12 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
 def invert_block(L: Array, first: int, end: int, inverse: Array) -> None:
     """Put the inverse of L, of a diagonal block without zeros."""
     for j in range(first, end):
-        inverse[j, j] = L[j, j - first]
+        inverse[j, j] = 1.0 / L[j, j - first]
         for i in range(j + 1, end):
             s = 0.0
             for k in range(j, i):
                 s -= L[i, k - first] * inverse[k, j]
-            inverse[i, j] = s * L[i, i - first]
+            inverse[i, j] = s / L[i, i - first]
 
 
 @kernel(f"boolean({A2}, Layout, {A2})", borrows=True)
@@ -127,7 +127,7 @@ def half_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> 
             continue
         row, branch = L[k], branches[k]
         n = branch[0] - 1
-        value = x[k] * row[n]
+        value = x[k] / row[n]
         x[k] = value
         for a in range(n):
             x[branch[1 + a]] -= row[a] * value
@@ -146,7 +146,7 @@ def half_solve_branch(L: Array, branches: IntArray, end: int, J: Array, first: i
         part[a] = J[branch[1 + a]]
     for a in range(n - 1, -1, -1):
         row = L[branch[1 + a]]
-        value = part[a] * row[a]
+        value = part[a] / row[a]
         part[a] = value
         for b in range(a):
             part[b] -= row[b] * value
@@ -170,7 +170,7 @@ def back_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> 
             s1 += row[a + 1] * x[branch[2 + a]]
         if n % 2:
             s0 += row[0] * x[branch[1]]
-        x[k] = (x[k] - (s0 + s1)) * row[n]
+        x[k] = (x[k] - (s0 + s1)) / row[n]
 
 
 @kernel(f"boolean({A2}, {I1})", borrows=True)
@@ -346,7 +346,7 @@ def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
     """Put X = L^-T X, n columns at a time, which the processor takes side by side."""
     for k in range(len(L) - 1, -1, -1):
         row, branch, x = L[k], branches[k], X[k]
-        m, inverse = branch[0] - 1, row[branch[0] - 1]
+        m, inverse = branch[0] - 1, 1.0 / row[branch[0] - 1]
         for j in range(n):
             x[j] *= inverse
         whole = m // 4 * 4

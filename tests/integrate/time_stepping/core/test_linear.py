@@ -32,11 +32,10 @@ def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int, who: int = F
 
 
 def whole(L: np.ndarray, branches: np.ndarray) -> np.ndarray:
-    """Return a factor as a lower matrix; it keeps the inverse of its diagonal."""
+    """Return a factor as a lower matrix."""
     lower = np.zeros_like(L)
     for k, (n, *way) in enumerate(branches.tolist()):
         lower[k, way[:n]] = L[k, :n]
-        lower[k, k] = 1.0 / lower[k, k]
     return lower
 
 

@@ -54,7 +54,7 @@ BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Book
 SOLVED = (*MODES, "active", "inactive")  # modes of contact problems, by their numbers
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)  # frozen ones take longer to make
 class ManySteps:
     """What `CompiledBodies.advance_many` did.
 

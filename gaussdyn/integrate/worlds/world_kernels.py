@@ -10,7 +10,19 @@ from ..time_stepping.core.contact_list import forget_rows
 from ..time_stepping.core.evaluate import put_motion, put_poses
 from ..time_stepping.core.problem.contact_problem import Problem
 from ..time_stepping.core.projection import Push
-from ..time_stepping.core.records import DONE, FASTEST, FOREST, PLACED, PLANAR, REACH, SPATIAL, Data, Model, Span
+from ..time_stepping.core.records import (
+    AHEAD,
+    DONE,
+    FASTEST,
+    FOREST,
+    PLACED,
+    PLANAR,
+    REACH,
+    SPATIAL,
+    Data,
+    Model,
+    Span,
+)
 from ..time_stepping.core.work_space import STANDS, Work
 
 take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
@@ -107,7 +119,7 @@ def fetch_places(model: Model, stock: Stock, k: int) -> None:
     if len(own) == 0:
         return
     shapes.numbers[PLACED], shapes.numbers[FASTEST] = 1.0 if own[0] >= 0.0 else 0.0, own[0]
-    shapes.numbers[REACH] = -1.0  # lists are of other places
+    shapes.numbers[REACH] = shapes.numbers[AHEAD] = -1.0  # lists are of other places
     if own[0] < 0.0:
         return
     for b in range(len(shapes.radius)):

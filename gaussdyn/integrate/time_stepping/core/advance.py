@@ -377,9 +377,9 @@ class CompiledSystem:
 
     def _same_room(self, n: int) -> Held:
         """Return room for n steps that the next call writes over, of all but the last of which only states are kept."""
-        from ...._jit import Held
-
         if len(self._many.value.log) < n:
+            from ...._jit import Held
+
             self._many = Held(self._kept_room(n, False).kept)
         return self._many
 

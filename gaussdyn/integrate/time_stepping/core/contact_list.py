@@ -11,16 +11,18 @@ from ....mechanics.collision.broad_phase import find_again, find_features, lasts
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.spatial.contacts import CLOSED, SLACK
 from ....mechanics.trees.forest import LAST
-from ..feature_lists import join_lists, place_of
+from ..feature_lists import copy_feature, join_lists, place_of
 from ..scheme import ALLOWED
 from .evaluate import move, put_motion, put_poses, standing
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
+    AHEAD,
     BRANCH,
     CONTACT,
     FASTEST,
     FOREST,
+    FOUND,
     HIGH,
     LISTED,
     LOW,
@@ -126,6 +128,27 @@ def stay(model: Model, q: Array) -> bool:
     return same
 
 
+@kernel("float64(Shapes, float64, float64)", borrows=True)
+def reach_of(shapes: Shapes, dt: float, speed: float) -> float:
+    """Return how far contacts that may act within dt are open at most, no point of a body being faster than `speed`."""
+    return float(shapes.numbers[PULL] * dt * dt + 2.0 * dt * speed)
+
+
+@kernel(f"int64(Model, {A1}, float64)", borrows=True)
+def look_from(model: Model, q: Array, reach: float) -> int:
+    """Find the contacts of bodies at q, where `shapes` has them; those that `overlooked` has found there serve."""
+    s = model.shapes
+    n = int(s.numbers[FOUND]) if s.numbers[AHEAD] == reach and stay(model, q) else -1
+    s.numbers[AHEAD] = -1.0
+    if n < 0:
+        put_poses(model, q, model.ahead)
+        return look(s, s.x, s.R, reach, False)
+    now, seen = (s.kind, s.bodies, s.label, s.data), (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
+    for f in range(n):
+        copy_feature(seen, f, now, f)
+    return n
+
+
 @kernel("int64(Model, Data, float64)", borrows=True)
 def find_contacts(model: Model, data: Data, dt: float) -> int:
     """Put the contacts of the step; return how many there are, which may be more than fit.
@@ -140,13 +163,11 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     s.numbers[PLACED] = 0.0
     for k in range(len(s.radius)):  # how far rounding moves bodies
         s.travel[k] = max(SLACK * s.radius[k], CLOSED)
-    reach = s.numbers[PULL] * dt * dt + 2.0 * dt * speed
+    reach = reach_of(s, dt, speed)
     if not (placed or speed > 0.0) and reach == s.numbers[REACH] and stay(model, data.q):
         return int(s.numbers[LISTED])
     s.numbers[REACH] = reach
-    if not placed:
-        put_poses(model, data.q, model.ahead)
-    found = look(s, s.x, s.R, reach, False)
+    found = look(s, s.x, s.R, reach, False) if placed else look_from(model, data.q, reach)
     if dt * speed > 0.0 and found <= len(s.kind) and not lasting(s, found):
         move(model, data.q, data.v, dt, data.moved)
         found = join_those_at(model, data, data.moved, found, reach, -CLOSED, True)
@@ -271,9 +292,27 @@ def forget_missed(model: Model) -> None:
         model.shapes.numbers[MISSED] = 0.0
 
 
-@kernel("boolean(Model, Data)", borrows=True)
-def overlooked(model: Model, data: Data) -> bool:
-    """Return whether bodies overlap at the end of the step in a contact that is not listed."""
+@kernel("int64(Model, Data, float64, int64, boolean)", borrows=True)
+def look_at_end(model: Model, data: Data, dt: float, n: int, near: bool) -> int:
+    """Put bodies where the step ends, and find contacts that overlap there ahead; of trees all of the next step.
+
+    near: only pairs that have one of the n that are listed may have others.
+    """
+    s = model.shapes
+    s.numbers[REACH], s.numbers[AHEAD] = -1.0, -1.0  # the places of the start are not there any longer
+    put_poses(model, data.q1, model.ahead)
+    if model.layout.who == FOREST:
+        reach = reach_of(s, dt, put_motion(model, data.q1, data.v1))
+        found = look(s, s.x, s.R, reach, True)
+        if found <= len(s.kind):
+            s.numbers[AHEAD], s.numbers[FOUND] = reach, found
+            return found
+    return look_again(s, s.x, s.R, 0.0, n) if near else look(s, s.x, s.R, 0.0, True)
+
+
+@kernel("boolean(Model, Data, float64)", borrows=True)
+def overlooked(model: Model, data: Data, dt: float) -> bool:
+    """Return whether bodies overlap at the end of a step of dt in a contact that is not listed."""
     layout, s, f, still = model.layout, model.shapes, 0, True
     for i in range(len(data.q)):
         still = still and data.q[i] == data.q1[i]
@@ -285,9 +324,7 @@ def overlooked(model: Model, data: Data) -> bool:
     near = out_of_reach(model, data)
     if near and lasting(s, n):
         return False
-    s.numbers[REACH] = -1.0  # the places of the start are not there any longer
-    put_poses(model, data.q1, model.ahead)
-    found = look_again(s, s.x, s.R, 0.0, n) if near else look(s, s.x, s.R, 0.0, True)
+    found = look_at_end(model, data, dt, n, near)
     if found > len(s.kind):
         return True
     for k in range(found):

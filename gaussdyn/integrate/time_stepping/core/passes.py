@@ -268,7 +268,8 @@ def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> 
     if not move(model, data.q, work.mean, span.dt, push.place):
         return False
     for k in range(layout.counts[0]):  # so short a way that gaps are linear in it
-        if layout.level[k] == POSITION and layout.kind[k] != DRY:
+        known = layout.who != FOREST or data.acts[k] != 0 or data.end.gap[k] <= 0.0  # see `Rows.asked`
+        if known and layout.level[k] == POSITION and layout.kind[k] != DRY:
             data.end.gap[k] += row_dot(layout, data.end.J, layout.start[k], way)
     for i in range(len(data.q)):
         data.q1[i] += push.place[i] - data.moved[i]

@@ -26,7 +26,7 @@ E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHAN
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
 LOGGED = 17
 LOW, HIGH, NODE, NODES, BRANCH = range(5)  # columns of `Layout.reach`
-PULL, REACH, PLACED, FASTEST, MISSED, LISTED = 0, 4, 5, 6, 7, 8  # entries of `Shapes.numbers`
+PULL, REACH, PLACED, FASTEST, MISSED, LISTED, AHEAD, FOUND = 0, 4, 5, 6, 7, 8, 9, 10  # entries of `Shapes.numbers`
 
 
 @record(A1, A1, A2, A2, I1)
@@ -227,11 +227,12 @@ class Shapes(NamedTuple):
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    numbers : Array, shape (9,)
-        The acceleration of free fall, m/s^2, three zeros, how far contacts were open at most that were found (-1: x, R
-        or the lists are others since); whether x and R are those of the start of the step already, and then the largest
-        speed of a point of any body, m/s; that at the end of a step whose contacts were too few, 0: they were not; and
-        how many were listed.
+    numbers : Array, shape (11,)
+        The acceleration of free fall, m/s^2, and three zeros. REACH: how far contacts were open at most that were found
+        (-1: x, R or the lists are others since). PLACED: whether x and R are those of the start of the step already,
+        FASTEST: then the largest speed of a point of any body, m/s. MISSED: that at the end of a step whose contacts
+        were too few, 0: they were not. LISTED: how many were listed. AHEAD: as REACH, of those found ahead, of
+        bodies at x, R; FOUND: how many these are.
     out, frame : shapes (1, 7) and (6, 3)
         Work space.
     """

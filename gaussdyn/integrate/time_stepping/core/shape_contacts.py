@@ -19,7 +19,7 @@ def body_at(body: int, n: int) -> int:
 
 @kernel(f"void(Layout, Shapes, {A2}, {A3}, int64, Rows)", borrows=True)
 def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
-    """Fill in gap and law of contact k, its directions in `shapes`, and zeros for its rows."""
+    """Fill in gap and law of contact k, and its directions in `shapes`."""
     f, out = k - layout.counts[2], shapes.out[0]
     a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
     feature_geometry(shapes.kind[f], shapes.data[f], x[a], R[a], x[b], R[b], out)
@@ -28,15 +28,15 @@ def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int,
     law = shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]]]
     for c in range(6):
         rows.law[k, c] = law[c]
-    for i in range(layout.start[k], layout.start[k + 1]):
-        for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
-            rows.J[i, j] = 0.0
 
 
 @kernel("void(Layout, Shapes, Mechanism, int64, Rows)", borrows=True)
 def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int, rows: Rows) -> None:
     """Fill in contact k: gap, and rows N, T1, T2 of the velocity of A against B, R1, R2, S of the angular velocity."""
     contact_geometry(layout, shapes, tables.x, tables.R, k, rows)
+    for i in range(layout.start[k], layout.start[k + 1]):
+        for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
+            rows.J[i, j] = 0.0
     f, first, frame = k - layout.counts[2], layout.start[k], shapes.frame
     a, b = body_at(shapes.bodies[f, 0], len(tables.x)), body_at(shapes.bodies[f, 1], len(tables.x))
     point = triple3(shapes.out[0, 4:7])
@@ -55,6 +55,16 @@ def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int,
             add_wrench(tables, a, 1.0, ZERO, t, J)
             add_wrench(tables, b, -1.0, ZERO, t, J)
         rows.rate[first + i] = dot3(t, u) if i < 3 else dot3(t, spin)
+
+
+@kernel("void(Forest, int64, int64, int64, Rows)", borrows=True)
+def clear_branch(forest: Forest, b: int, first: int, n: int, rows: Rows) -> None:
+    """Clear the n rows from `first` on where they are of velocities that move body b."""
+    dofs, d = forest.trees.dofs, forest.trees.bodies[b, LAST]
+    while d >= 0:
+        for i in range(first, first + n):
+            rows.J[i, d] = 0.0
+        d = dofs[d, ABOVE]
 
 
 @kernel(f"void(Forest, Shapes, int64, float64, {A1}, int64, int64, Rows)", borrows=True)
@@ -93,13 +103,15 @@ def add_turning(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, f
 
 @kernel(f"void(Layout, Shapes, Forest, {A1}, int64, Rows)", borrows=True)
 def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k: int, rows: Rows) -> None:
-    """Fill in contact k of trees, as `contact_of_shapes` does."""
+    """Fill in contact k of trees, as `contact_of_shapes` does; its rows are zero beside the branches of its bodies."""
     contact_geometry(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
     if rows.asked[k] == 0 and rows.gap[k] > 0.0:
         return
     f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
     for i in range(first, first + n):
         rows.rate[i] = 0.0
+    for side in range(2):
+        clear_branch(forest, body_at(shapes.bodies[f, side], len(forest.moving.x)), first, n, rows)
     for side in range(2):
         b, sign = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side
         add_going(forest, shapes, b, sign, v, first, n, rows)

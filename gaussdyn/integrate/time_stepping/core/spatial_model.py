@@ -196,7 +196,7 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
     R = np.zeros((n + 1, 3, 3))
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
-    gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8])
+    gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8, -1.0, 0.0])
     return Shapes(
         buffers.shapes.value, buffers.space.value, kinds, laws, joint_laws, system.contacts.radii,
         np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity, np.zeros((1, 7)), np.zeros((6, 3)),

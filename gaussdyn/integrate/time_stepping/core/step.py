@@ -23,7 +23,22 @@ from .passes import settle
 from .problem.contact_problem import Problem
 from .problem.dependent_joints import LOOKED
 from .projection import Push
-from .records import AT, DEPENDENT, DONE, FAULT, HARD, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
+from .records import (
+    AT,
+    DEPENDENT,
+    DONE,
+    FAULT,
+    GAINS,
+    HARD,
+    KEPT,
+    MOVED,
+    OVERLAP,
+    PASSES,
+    UNSETTLED,
+    Data,
+    Model,
+    Span,
+)
 from .solve_once import solve_once
 from .step_begin import begin, begin_anew, examine
 from .step_end import finish
@@ -58,7 +73,7 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
                 return UNSETTLED
             if not join(model, data, span, work.late):
                 return FAULT
-        elif code == OVERLAP or overlooked(model, data):
+        elif code == OVERLAP or overlooked(model, data, span.dt):
             return OVERLAP
         elif left or not leave_idle(model.layout, data):
             return DONE
@@ -102,6 +117,41 @@ def retake_step(
     return finish(model, data, work, problem, span, laws[2] != 0.0) if code == DONE else code
 
 
+@kernel("boolean(Data)", borrows=True)
+def rebounds(data: Data) -> bool:
+    """Return whether any constraint leaves with restitution."""
+    some = False
+    for i in range(len(data.bounce)):
+        some = some or data.bounce[i] != 0.0
+    return some
+
+
+@kernel(f"void(Data, {I1}, {I1})", borrows=True)
+def act_again(data: Data, acts: IntArray, joined: IntArray) -> None:
+    """Put what acts as a step begins that is taken again."""
+    for k in range(len(acts)):
+        data.acts[k], data.joined[k] = acts[k], min(joined[k], 0)
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+def retake_at_middle(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+    """Take a step again whose impact would gain energy, with the laws at its middle; see `scheme`.
+
+    GAINS where that is not all: something rebounds, or there is no solution; what acts is as it was.
+    """
+    acts, joined, hit = data.acts.copy(), data.joined.copy(), data.log[MOVED]
+    act_again(data, acts, joined)
+    code = retake_step(model, data, work, push, problem, span, np.array([hit, 1.0, 0.0]))
+    if code == GAINS and not rebounds(data):
+        act_again(data, data.acts, joined)
+        code = retake_step(model, data, work, push, problem, span, np.array([hit, 1.0, 1.0]))
+    if code == DONE:
+        return DONE
+    act_again(data, acts, joined)
+    data.log[AT], data.log[MOVED] = 0.0, hit
+    return GAINS
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)", entry=True)
 def resume_step(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, accepts: bool
@@ -136,6 +186,8 @@ def take_steps(
             rules.corrects,
         )  # fmt: skip
         code = take_step(model, data, work, push, problem, span)
+        if code == GAINS:
+            code = retake_at_middle(model, data, work, push, problem, span)
         if code != DONE:
             return code
         keep_step(model, data, work, push, kept, s)

@@ -20,14 +20,17 @@ from .work_space import Work
 @kernel("void(Layout, Data, Work)", borrows=True)
 def first_guess(layout: Layout, data: Data, work: Work) -> None:
     """Put v1 = free motion + what the last impulses of the constraints that act do, unless that is too fast."""
-    nv, push, Mv = len(data.v), data.V[1], data.V[2]
+    nv, push, Mv, some = len(data.v), data.V[1], data.V[2], False
     for j in range(nv):
-        push[j] = 0.0
+        push[j], data.v1[j] = 0.0, data.V[0, j]
     for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1]):
             data.p[i] = data.last[i] if data.acts[k] else 0.0
             if data.p[i] != 0.0:
                 add_row(layout, i, data.p[i], data.mid.J[i], push)
+                some = True
+    if not some:
+        return
     solve_nodes(data.L, data.inverse, layout, push, push)
     for j in range(nv):
         data.v1[j] = data.V[0, j] + push[j]

@@ -60,7 +60,7 @@ def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> N
 def test_where_rows_are_independent_newtons_method_ends_at_once() -> None:
     """Dry joints that stick or slide, and a stop: once modes are right, one step is exact but for a trace of alpha."""
     rng = np.random.default_rng(2)
-    G, near = rng.normal(size=(8, 12)), room(8, np.zeros((8, 0)))
+    G, near = rng.normal(size=(8, 12)), room(8, np.zeros((8, 12)))
     W, table = (
         G @ G.T / 12.0,
         (np.array([5] * 7 + [0]), np.arange(9), np.array([[0.0, 0.3, 0.3, 0.0]] * 7 + [[0.0] * 4])),

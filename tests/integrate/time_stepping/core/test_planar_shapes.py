@@ -10,8 +10,13 @@ from reference_step import apart, reference_of
 from stepping_cases import pile
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State
-from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
+from gaussdyn._jit import entry_of
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, _span
+from gaussdyn.integrate.time_stepping.core.endings import Ending
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.records import DONE, GAINS
+from gaussdyn.integrate.time_stepping.core.row_model import built
+from gaussdyn.integrate.time_stepping.core.step import take_step
 from gaussdyn.mechanics.planar import HalfPlane, Marker, PlanarContact
 from gaussdyn.mechanics.planar.bodies import box, disc
 
@@ -51,22 +56,40 @@ def test_many_steps_in_one_call_are_single_ones_bit_by_bit() -> None:
 
 
 def test_what_a_call_says_of_its_last_step_is_not_that_of_the_one_that_failed() -> None:
-    """An impact that would gain energy ends a call: the step before it keeps its own impulses and modes."""
-    system, start = pile(3)
+    """A step that kernels hand over ends a call: the one before it keeps its own impulses and modes."""
+    system, start = pile(4)
     stepper, state, steps = MoreauJean(dt=2e-3), start, []
-    while not any(step.unsettled for step in steps):
-        steps.append(stepper.advance(system, state, 10.0))
-        state = steps[-1].state
-    kernels, last = CompiledSystem.of(system, start), steps[-2]
-    assert kernels is not None
+    kernels = CompiledSystem.of(system, start)
+    assert isinstance(kernels, CompiledSystem)
+    while (one := kernels.advance_many(stepper, state, 1, t_max=10.0)).last is not None:
+        steps.append(one.last)
+        state = one.state
     many = kernels.advance_many(stepper, start, len(steps) + 5, t_max=10.0)
-    assert many.taken == len(steps) - 1
+    assert many.taken == len(steps) > 50
     assert many.last is not None
-    assert many.last.modes == last.modes
-    assert many.last.reactions.keys() == last.reactions.keys()
-    for key, p in last.reactions.items():
+    assert many.last.modes == steps[-1].modes
+    assert many.last.reactions.keys() == steps[-1].reactions.keys()
+    for key, p in steps[-1].reactions.items():
         np.testing.assert_array_equal(many.last.reactions[key], p)
-    assert many.state.digest() == last.state.digest()
+    assert many.state.digest() == steps[-1].state.digest()
+
+
+def test_an_impact_that_would_gain_energy_ends_no_call() -> None:
+    """Where nothing rebounds kernels take it by themselves, laws at its middle: to the bit as `Ending` does."""
+    system, state = pile(3)
+    stepper, kernels = MoreauJean(dt=2e-3), CompiledSystem.of(system, state)
+    assert isinstance(kernels, CompiledSystem)
+    while not (one := kernels.advance_many(stepper, state, 1, t_max=10.0)).last.unsettled:
+        state = one.state
+    fresh = CompiledSystem(system, built(system, state))
+    assert fresh._load(state, None, 2e-3)
+    span = _span(stepper, state.t, 2e-3, float(one.spans[0, 2]))
+    assert entry_of(take_step)(*fresh._records, span) == GAINS
+    assert Ending(fresh, span, None).of(GAINS) == DONE
+    np.testing.assert_array_equal(one.state.q, fresh.parts.data.q1)
+    np.testing.assert_array_equal(one.state.v, fresh.parts.data.v1)
+    last = {id: fresh.parts.data.p[fresh.parts.model.layout.start[k]] for k, id in enumerate(fresh.ids)}
+    assert all(last[id] == p[0] for id, p in one.last.reactions.items())
 
 
 def test_a_contact_given_one_by_one_is_not_found_again() -> None:

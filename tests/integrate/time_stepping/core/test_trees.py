@@ -11,7 +11,7 @@ import gaussdyn
 from gaussdyn import ContactLaw, MoreauJean, State, simulate
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
-from gaussdyn.integrate.time_stepping.core.records import HIGH, REACH
+from gaussdyn.integrate.time_stepping.core.records import AHEAD, HIGH, REACH
 from gaussdyn.integrate.time_stepping.core.row_model import built
 from gaussdyn.integrate.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
@@ -261,6 +261,26 @@ def test_what_stands_still_keeps_its_contacts_and_no_other_state_gets_them() -> 
     assert worlds.state(1).q.tolist() == stands.q.tolist()
     worlds.step()
     assert worlds._lanes[0].parts.model.shapes.numbers[REACH] < 0.0  # no list is that of the next world's places
+
+
+@pytest.mark.parametrize("corrections", [True, False])
+def test_contacts_found_at_the_end_of_a_step_serve_the_next_one_alone(corrections: bool) -> None:
+    """States at the same place that go on faster, or for longer, list their own: as kernels that know of no step do."""
+    systems, stepper, served = [biped(3) for _ in range(2)], MoreauJean(dt=2e-3, corrections=corrections), 0
+    state = systems[0].state({"root": (0, 0, 0.42), "hip1": 0.2}, {"root": (0.4, 0.1, -0.5, 0.2, 0.1, 0.3)})
+    kernels = CompiledSystem.of(systems[0], state)
+    assert isinstance(kernels, CompiledSystem)
+    for k in range(60):
+        told = np.array([40.0, -30.0, 20.0]) * (-1.0) ** (k // 5)
+        state = stepper.advance(systems[0], state, 10.0, control=told).state
+        served += int(kernels.parts.model.shapes.numbers[AHEAD] >= 0.0)
+        faster = State(t=state.t, q=state.q, v=1.5 * state.v, memory=dict(state.memory))
+        for other, dt in ((state, 2e-3), (faster, 2e-3), (state, 5e-3)) if k % 4 == 0 else ((state, 2e-3),):
+            fresh = CompiledSystem(systems[1], built(systems[1], other))
+            own = fresh.advance(stepper, other, dt, other.t + dt, told)
+            one = kernels.advance(stepper, other, dt, other.t + dt, told)
+            assert (one.state.digest(), kernels.ids) == (own.state.digest(), fresh.ids)
+    assert served > 10
 
 
 def test_rows_of_trees_end_where_their_branches_do() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -54,7 +54,7 @@ BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Book
 SOLVED = (*MODES, "active", "inactive")  # modes of contact problems, by their numbers
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)  # frozen ones take longer to make
 class ManySteps:
     """What `CompiledBodies.advance_many` did.
 
@@ -451,14 +451,20 @@ def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     spans: list[tuple[float, float, float]] = []
     horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
     if t == k * stepper.dt and horizon < t_max:
-        ends, whole = np.arange(k, k + n + 1) * stepper.dt, np.empty((n, 3))
-        whole[:, 0], whole[:, 1], whole[:, 2] = ends[:-1], stepper.dt, ends[1:]
+        whole: Array = (k + _numbers(n)) * stepper.dt
+        whole[:, 1] = stepper.dt
         return whole
     while len(spans) < n and t < horizon:
         dt, end = stepper.span(t, horizon)
         spans.append((t, dt, end))
         t = end
     return np.array(spans).reshape(-1, 3)
+
+
+@lru_cache(maxsize=64)
+def _numbers(n: int) -> Array:
+    """Return (i, 0, i + 1), i < n."""
+    return np.array([(i, 0.0, i + 1) for i in range(n)]).reshape(-1, 3)
 
 
 def edges(kept: Kept, n: int) -> list[int]:

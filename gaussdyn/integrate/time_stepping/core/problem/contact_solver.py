@@ -21,7 +21,7 @@ from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, near_solution
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
 TRIMMED = 1e-9  # of a friction limit: what is above it by less is rounding
-MOST_STEPS = 60  # proximal Newton steps
+MOST_STEPS = 200  # proximal Newton steps: as many as the driver for block problems begins with
 
 
 @kernel("void(Problem, boolean)", borrows=True)

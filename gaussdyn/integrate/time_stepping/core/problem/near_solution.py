@@ -243,6 +243,7 @@ def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float)
     if near.size[1]:
         fine = factor_motion(space, near.Y, near.place, start, rho, alpha)
     else:
+        near.size[2] |= int(m > len(space.z))  # more equations than velocities
         fine = near.size[2] == 0 and factor_reactions(near, W, start, rho, FAINT)
         if not fine:
             near.size[2], fine = 1, factor_reactions(near, W, start, rho, alpha)

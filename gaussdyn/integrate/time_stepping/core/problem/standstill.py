@@ -5,7 +5,8 @@ The speed left of the others is rounding, and is taken away by the least change 
 
     J dx = -u,    dx orthogonal (in the metric of the mass) to the null space of J
 
-and the impulses follow from the momentum, J^T dp = M dx. Where the rows are independent, dp solves J M^-1 J^T dp = -u.
+and the impulses follow from the momentum, J^T dp = M dx. Where pivots tell which rows are independent, dp of these
+solves J M^-1 J^T dp = -u, and the others, which depend on them, follow.
 Else both come from one Cholesky factor of J^T J; motions that its pivots show to be free are left out of it.
 """
 
@@ -30,13 +31,13 @@ from ..linear import (
     row_dot_abs,
 )
 from ..records import HIGH, LOW, Data, Layout
-from .contact_problem import ASSEMBLED, GUIDED, Problem, require, residual, weight
+from .contact_problem import ASSEMBLED, FORMED, GUIDED, Problem, require, residual, weight
 from .near_solution import CAPPED
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
 STILL = 32.0  # roundings of the largest speed at hand that are no motion
 NOTHING, ROWS, MOTIONS = range(3)  # what a factor is of
-SINGULAR = 1e-12  # pivot over diagonal of J^T J up to which a motion is free
+SINGULAR = 1e-12  # pivot over diagonal of J^T J up to which a motion is free; of J M^-1 J^T a row depends on others
 
 
 @record(A2, I1, A1, I1, I1, I1)
@@ -45,10 +46,10 @@ class Standstill(NamedTuple):
 
     Attributes
     ----------
-    K : Array, shape (nv, nv)
-        Lower part: factor of J^T J, with infinite pivots for motions that are free. Above the diagonal: these, a
-        column each, orthonormal in the metric of the mass.
-    first : IntArray, shape (nv,)
+    K : Array, shape (max(nv, m), max(nv, m))
+        Lower part: factor of J^T J, with infinite pivots for motions that are free. Above the diagonal: these, a column
+        each, orthonormal in the metric of the mass. Or the factor of J M^-1 J^T of the rows that hold.
+    first : IntArray, shape (max(nv, m),)
         First entries of the rows of the factor, see `linear.cholesky`.
     own : Array, shape (nv,)
         The last entry of every free motion, 0: that velocity is held.
@@ -68,8 +69,9 @@ class Standstill(NamedTuple):
 
 def room(m: int, nv: int) -> Standstill:
     """Return work space for m rows."""
-    first, holds, held, made = (np.zeros(k, dtype=np.int64) for k in (nv, m, m, 2))
-    return Standstill(np.zeros((nv, nv)), first, np.zeros(nv), holds, held, made)
+    size = max(nv, m)
+    first, holds, held, made = (np.zeros(k, dtype=np.int64) for k in (size, m, m, 2))
+    return Standstill(np.zeros((size, size)), first, np.zeros(nv), holds, held, made)
 
 
 @kernel("void(Data, Problem, Standstill)", borrows=True)
@@ -126,11 +128,14 @@ def stands(layout: Layout, data: Data, speeds: Array, Mx: Array) -> bool:
 
 @kernel("boolean(Layout, Data, Problem, Standstill)", borrows=True)
 def factor_rows(layout: Layout, data: Data, problem: Problem, still: Standstill) -> bool:
-    """Put the factor of J M^-1 J^T of the rows that hold; False where they are too many, or near dependent."""
+    """Put the factor of J M^-1 J^T of the rows that hold; False where they are near dependent, or it is dear.
+
+    Rows that depend on others are left out of it.
+    """
     K, n, total = still.K, 0, problem.counts[1] + problem.counts[2]
     for k in range(total):
         n += still.holds[k]
-    if n > len(data.v):
+    if n > len(data.v) and problem.counts[FORMED] == 0:
         return False
     require(layout, data.seen, data, problem)
     n = 0
@@ -142,7 +147,7 @@ def factor_rows(layout: Layout, data: Data, problem: Problem, still: Standstill)
                     K[n, a] = problem.A[k, l]
                     a += 1
             n += 1
-    return bool(cholesky(K, n, still.first, 0.0) > APART)
+    return bool(cholesky(K, n, still.first, SINGULAR) > APART)
 
 
 @kernel("void(Layout, Data, Problem, Standstill)", borrows=True)
@@ -259,11 +264,11 @@ def residual_of(layout: Layout, data: Data, problem: Problem) -> float:
 
 @kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64)", borrows=True)
 def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, dx: Array, most: float) -> float:
-    """Remove the speeds of independent rows, `problem.lam`, by their own impulses; return E, NaN if it is above `most`.
+    """Remove the speeds of rows, `problem.lam`, by their own impulses; return E, NaN if it is above `most`.
 
     These impulses alone do it: M dx = J^T dp.
     """
-    n, total, y = 0, problem.counts[1] + problem.counts[2], data.V[5]
+    n, total, y = 0, problem.counts[1] + problem.counts[2], problem.last
     for k in range(total):
         problem.past[k] = data.p[problem.at[k]]
         if still.holds[k] != 0:

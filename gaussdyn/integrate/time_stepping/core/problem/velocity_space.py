@@ -129,6 +129,34 @@ def comply(Y: Array, inverse: Array, d: int, rho: float, alpha: float, E: Array)
             E[a, c] = rho * s
 
 
+@kernel(f"void({A1}, UniTuple(float64, 3), {A2}, int64, int64, int64)", borrows=True)
+def add_three(y: Array, scales: tuple[float, float, float], X: Array, first: int, low: int, high: int) -> None:
+    """Add the multiples of three rows of X from `first` on to y, low <= i < high, which is read and written once."""
+    s0, s1, s2 = scales
+    x0, x1, x2 = X[first], X[first + 1], X[first + 2]
+    for i in range(low, high):
+        y[i] = ((y[i] + s0 * x0[i]) + s1 * x1[i]) + s2 * x2[i]
+
+
+@kernel("void(VelocitySpace, int64, int64, boolean, int64)", borrows=True)
+def add_contact(space: VelocitySpace, k: int, first: int, same: bool, high: int) -> None:
+    """Do what `add_block` does for a block of three rows."""
+    Z, E = space.Z, space.E[k]
+    for x in range(high):
+        z0, z1, z2 = Z[first, x], Z[first + 1, x], Z[first + 2, x]
+        if z0 == 0.0 and z1 == 0.0 and z2 == 0.0:
+            continue
+        a = z0 * E[0, 0] + z1 * E[1, 0] + z2 * E[2, 0]
+        b = z0 * E[0, 1] + z1 * E[1, 1] + z2 * E[2, 1]
+        c = z0 * E[0, 2] + z1 * E[1, 2] + z2 * E[2, 2]
+        add_three(space.U[x], (a, b, c), Z, first, x, high)
+        if not same:
+            d = E[0, 0] * z0 + E[0, 1] * z1 + E[0, 2] * z2
+            e = E[1, 0] * z0 + E[1, 1] * z1 + E[1, 2] * z2
+            f = E[2, 0] * z0 + E[2, 1] * z1 + E[2, 2] * z2
+            add_three(space.L[x], (d - a, e - b, f - c), Z, first, x, high)
+
+
 @kernel(f"boolean({A2}, int64)", borrows=True)
 def symmetric(E: Array, d: int) -> bool:
     """Return whether E[:d, :d] is."""
@@ -145,6 +173,9 @@ def add_block(space: VelocitySpace, k: int, first: int, d: int) -> None:
     Z, E, high, same = space.Z, space.E[k], space.high[first], symmetric(space.E[k], d)
     for a in range(1, d):
         high = max(high, space.high[first + a])
+    if d == 3:
+        add_contact(space, k, first, same, high)
+        return
     for x in range(high):
         for c in range(d):
             left = right = 0.0

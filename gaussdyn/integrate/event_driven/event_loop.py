@@ -28,6 +28,7 @@ from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import remembered
+from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
 from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to
@@ -58,6 +59,8 @@ def begin(segment: Segment, end: float) -> Segment:
     """Return the segment with the phase at its beginning, or with the reason why there is none."""
     if segment.phase is not None:
         return segment
+    if (ahead := ahead_of(segment)) is not None:
+        return enter(segment, ahead.ship.phase)
     left = end - segment.t
     segment, found = listing(segment, min(segment.pace.h or left, left))
     rows = found.rows

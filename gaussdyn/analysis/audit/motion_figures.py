@@ -20,6 +20,7 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...programs.solution.residuals import block_residuals
 from .recorded_motion import RecordedArc, RecordedMotion, Sample
+from .recorded_rests import rests
 from .saved_rows import listing, one_sided
 from .step_figures import EXACT, relative
 
@@ -269,7 +270,7 @@ def _possible(row: Row | None, r: Array, d: LocalDynamics, second: Array) -> set
 
 def impacts(motion: RecordedMotion) -> float:
     """Return what is wrong with the jumps of the velocity, at most."""
-    return max((one.residual for one in motion.impacts), default=0.0)
+    return max(rests(motion), *(one.residual for one in motion.impacts), 0.0)
 
 
 def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:

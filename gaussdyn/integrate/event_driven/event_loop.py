@@ -179,7 +179,8 @@ def _gone_on(segment: Segment, phase: Phase, after: Instant | None, end: float) 
 def _event_of_user(stretch: Stretch, piece: Piece) -> tuple[NamedEvent, Point] | None:
     """Return the first event of the user in a step and where it is, if there is one before any other event."""
     until = piece.t_end if stretch.found is None else stretch.found.t
-    first = first_of(stretch.segment.task.events, piece, until, stretch.segment.read)
+    task = stretch.segment.task
+    first = first_of(task.events, piece, until, stretch.segment.read, task.start.t)
     if first is None:
         return None
     one, crossing, look = first

@@ -126,10 +126,16 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
     if piece is not None and (own := _event_of_user(stretch, piece)) is not None:
         one, there = own
         yield (segment := _followed(segment, phase, piece, there, end))
+        segment, back = leapt(before, segment)
+        if back:
+            return segment, AGAIN
         return _noted(_gone_on(segment, phase, None, end), one, there[0]), USER
     if piece is not None and found is not None:
         segment, there = _at_event(phase, stretch, piece, found)
+        segment, back = leapt(before, segment)
         yield segment
+        if back:
+            return segment, AGAIN
         segment, came = _jumped(segment, phase, stretch, piece, there)
         yield segment
         tries[EVENT] += 1

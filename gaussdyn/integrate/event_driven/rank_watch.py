@@ -302,7 +302,8 @@ def _listed(parts: Sequence[str]) -> str:
 def may_lose_rank(phase: Phase) -> bool:
     """Return whether constraints that are watched may lose rank: joints of bodies that close no loop never do."""
     watched = dict.fromkeys(row.id.partition(":")[0] for row in phase.rows if row.bilateral and row.level == "position")
-    joints, leads = {joint.name: joint for joint in getattr(phase.system, "joints", ())}, dict[str, str]()
+    parts, leads = getattr(phase.system, "joints", ()), dict[str, str]()
+    joints = {part.name: part for part in parts if hasattr(part, "name")}  # not what drives or limits them
     for name in watched:
         if name not in joints:
             return True

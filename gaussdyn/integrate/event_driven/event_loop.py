@@ -23,7 +23,7 @@ from ...arrays import Array
 from ...contact.manifolds import room_of
 from ...contact.resolve import NO_MOTION
 from ...mechanics.state import State
-from ..contact_modes import completed
+from ..contact_modes import completed, parts_of
 from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
@@ -231,6 +231,8 @@ def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there:
     if _not_there(segment, found, now):
         segment, phase = listed_anew(segment, phase, segment.pace.h)
         return enter(segment, phase), NONE
+    if (on := _slides_on(phase, found, now, segment.task.accuracy.activation.speed)) is not None:
+        return enter(segment, on), NONE
     if found.guard.kind == "end":
         further = ON + 2.0 * abs(room_of(phase.system, found.guard.id, segment.q) or 0.0)
         return replace(segment, phase=phase, offsets={**offsets, (found.guard.id, "end"): further}), NONE
@@ -261,6 +263,18 @@ def _not_there(segment: Segment, found: Crossing, now: Instant) -> bool:
     row = next((row for row in now.rows if row.id == found.guard.id), None)
     touch = found.guard.kind == "touchdown"
     return row is None or (touch and one_sided(row) and row.gap > segment.task.accuracy.activation.gap)
+
+
+def _slides_on(phase: Phase, found: Crossing, now: Instant, still: float) -> Phase | None:
+    """Return the phase with a slip in space as it is now, where that has turned across the way it had, and goes on."""
+    row = next((row for row in now.rows if row.id == found.guard.id), None)
+    if row is None or found.guard.kind != "stop":
+        return None
+    u = row.rate[parts_of(row)[0]]
+    size = float(np.sqrt(u @ u))
+    if len(u) < 2 or size <= still:
+        return None
+    return phase.but({**phase.modes, row.id: phase.modes[row.id].but(slip=tuple((u / size).tolist()))}, now.rows)
 
 
 def _gone_beyond(segment: Segment, phase: Phase, slope: Slope, at: Callable[[float], Array], there: Point) -> Segment:

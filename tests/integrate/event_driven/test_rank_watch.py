@@ -11,6 +11,7 @@ from sympy.physics.mechanics import dynamicsymbols
 from gaussdyn import EventDriven, PlanarSystem, State, build, simulate
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.joints.limits_motors import Motor
 from gaussdyn.mechanics.lagrangian.system import Holonomic, LagrangianSystem
 from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, fixed
 from gaussdyn.mechanics.planar.joints import Hinge, Slider
@@ -163,3 +164,13 @@ def test_steps_of_kernels_that_end_in_events_are_looked_at(height):
     assert "rank 15 instead of 16" in run.stop.reason
     assert abs(float(re.search(r"at t = (\S+) s", run.stop.reason)[1]) - t) < 1e-6
     assert 0.99 * t < run.t[-1] < t
+
+
+def test_motors_of_joints_close_no_loop():
+    hinge = SpatialHinge(name="axle", a=mark("arm", (-0.5, 0, 0)), b=mark("ground"))
+    arm = SpatialBody(name="arm", mass=1.0, inertia=(0.01, 0.1, 0.1))
+    system = SpatialSystem(bodies=[arm], joints=[hinge, Motor(joint="axle", rate=2.0)])
+    state = system.state({"arm": (0.5, 0, 0, 1, 0, 0, 0)}, {"arm": (0, 1, 0, 0, 0, 2)})
+    run = simulate(system, state, 1.0, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    np.testing.assert_allclose(run.q[-1, :2], 0.5 * np.array([np.cos(2.0), np.sin(2.0)]), rtol=0, atol=1e-11)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...integrate.energy import REST
 from ...integrate.run.trajectory import Trajectory
-from ...mechanics.rows import MOMENTS
+from ...mechanics.rows import MOMENTS, Row
 from ...programs.solution.status import Status
 from .audit_check import AuditCheck
 
@@ -152,6 +152,17 @@ def outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:
     for rows, name in MOMENTS.get(r.shape[1], ()):
         slip = np.maximum(slip, np.linalg.norm(r[:, rows], axis=1) - row.get(name, 0.0) * load)
     return np.maximum(_positive(-load), _positive(slip) if r.shape[1] > 1 else 0.0)
+
+
+def off_cones(rows: Iterable[Row], impulses: Mapping[str, Array]) -> float:
+    """Return how far impulses are outside their cones, relative to the largest."""
+    size = max((float(np.abs(p).max()) for p in impulses.values()), default=0.0)
+    names = ("kind", "mu_s", "mu_r", "mu_t")
+    out = [
+        float(outside(impulses[row.id][None], {n: getattr(row, n) for n in names}, np.zeros(1))[0])
+        for row in rows if row.kind not in ("dry", "bilateral")
+    ]  # fmt: skip
+    return max(out, default=0.0) / (size or 1.0)
 
 
 def _energy(run: Trajectory) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from . import step_figures as figures
 from .audit_check import AuditCheck
-from .from_file import DRIFT, EXACT, RESIDUAL, outside
+from .from_file import DRIFT, EXACT, RESIDUAL, off_cones
 from .ncp_residuals import NCP, ncp_residuals
 from .recorded_states import RecordedStates
 from .recorded_step import Record, RecordedStep, acting_of
@@ -104,18 +103,7 @@ def _cut(row: Row, p: Array) -> Array:
 def _figures(step: RecordedStep) -> tuple[float, ...]:
     """Return the figures of a step in the order of `FIGURES`."""
     moved, balance, E = figures.kinematics(step), figures.momentum(step), figures.laws(step)
-    return moved, balance, E, _cone(step.dynamics.rows, step.record.impulses), figures.joint_rate(step)
-
-
-def _cone(rows: tuple[Row, ...], impulses: Mapping[str, Array]) -> float:
-    """Return how far impulses are outside their cones, relative to the largest."""
-    size = max((float(np.abs(p).max()) for p in impulses.values()), default=0.0)
-    names = ("kind", "mu_s", "mu_r", "mu_t")
-    out = [
-        float(outside(impulses[row.id][None], {n: getattr(row, n) for n in names}, np.zeros(1))[0])
-        for row in rows if row.kind not in ("dry", "bilateral")
-    ]  # fmt: skip
-    return max(out, default=0.0) / (size or 1.0)
+    return moved, balance, E, off_cones(step.dynamics.rows, step.record.impulses), figures.joint_rate(step)
 
 
 def _power(step: RecordedStep) -> float:

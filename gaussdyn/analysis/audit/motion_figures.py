@@ -20,11 +20,13 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...programs.solution.residuals import block_residuals
 from .recorded_motion import RecordedArc, RecordedMotion, Sample
+from .recorded_rests import rests
 from .saved_rows import listing, one_sided
 from .step_figures import EXACT, relative
 
 FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
 STILL = 1e-8  # of the terms of a second rate: one that is zero
+MOMENT = 1e-11  # s, times max(1, t)
 CLOCK = 8.0 * EPS  # rounding of times, relative
 HELD = 1e-8  # m, m/s, times the largest place or speed, at least one: what is held is off by less
 
@@ -118,8 +120,14 @@ def _sum_of_impulses(parts: Iterable[tuple[float, dict[str, Array], LocalDynamic
 
 
 def laws(motion: RecordedMotion) -> float:
-    """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change."""
-    return max((_law(one, i) for one in motion.arcs for i in range(1, len(one.samples) - 1)), default=0.0)
+    """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change.
+
+    Slips in an arc no longer than events are known to are as good as zero: which way they go is not decided there.
+    """
+    arcs = [
+        one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
+    ]
+    return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
 
 
 def _law(one: RecordedArc, i: int) -> float:
@@ -269,7 +277,7 @@ def _possible(row: Row | None, r: Array, d: LocalDynamics, second: Array) -> set
 
 def impacts(motion: RecordedMotion) -> float:
     """Return what is wrong with the jumps of the velocity, at most."""
-    return max((one.residual for one in motion.impacts), default=0.0)
+    return max(rests(motion), *(one.residual for one in motion.impacts), 0.0)
 
 
 def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:

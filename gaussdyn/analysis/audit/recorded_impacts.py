@@ -31,8 +31,7 @@ from .saved_rows import listing, one_sided
 from .step_figures import relative
 
 STOPPED = 1e-9  # m/s, times the largest speed, at least one: contacts that come to rest are slower
-GAIN = {"rest": 1e-5}  # of the kinetic energy: more is a gain; friction of impacts that are passed takes it later
-ROUNDED = 1e-9
+ROUNDED = 1e-9  # of the kinetic energy: more is a gain
 NOTHING = Solution(problem=None, status=Status.UNDECIDED)
 
 
@@ -91,7 +90,10 @@ class JudgedImpact:
     def _other(
         cls, record: ImpactRecord, local: System, rows: Mapping[str, Row], activation: Activation
     ) -> JudgedImpact:  # fmt: skip
-        """Judge a passage, or contacts that come to rest: momentum, no gain of energy, and no approach afterwards."""
+        """Judge a passage, or contacts that come to rest: momentum, and how contacts move afterwards.
+
+        A passage gains no energy; what contacts gain that come to rest is judged with what follows (`recorded_rests`).
+        """
         total = _sum(record.problems)
         d = snapshot(local, State(t=record.t, q=record.q, v=record.before), activation=activation)
         push = sum((rows[key].J.T @ p for key, p in total.items() if key in rows), np.zeros(len(d.v)))
@@ -100,7 +102,8 @@ class JudgedImpact:
             np.abs(d.M) @ (np.abs(d.v) + np.abs(record.after)),
         )
         change = kinetic(d.M, record.after) - kinetic(d.M, record.before)
-        fails = not total.keys() <= rows.keys() or change > GAIN.get(record.kind, ROUNDED) * kinetic(d.M, record.before)
+        gains = record.kind != "rest" and change > ROUNDED * kinetic(d.M, record.before)
+        fails = gains or not total.keys() <= rows.keys()
         reach = STOPPED * max(1.0, float(np.abs(record.before).max(initial=0.0)))
         for key in total.keys() & rows.keys():
             after = float(rows[key].rate[0] + rows[key].J[0] @ (record.after - record.before))

@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -97,8 +96,7 @@ class Passed(NamedTuple):
     def acted(self) -> dict[str, Array]:
         """The impulses of what has pushed, N s, by row id."""
         pushes, struck = self.ship.phase.pushes, self.change.id
-        places = places_of(self.then)
-        return {key: self.impulses[at].copy() for key, at in places.items() if key in pushes or key == struck}
+        return {key: self.impulses[at].copy() for key, at in self.then.places.items() if key in pushes or key == struck}
 
     @property
     def listed(self) -> IntArray:
@@ -213,7 +211,7 @@ class PassedSteps:
         told = np.zeros(0) if self.task.control is None else self.task.control
         held = np.array([row.kind == "bilateral" for row in rows], dtype=np.bool_)
         numbers = {id(one.then): [_number(one.then, row) for row in rows] for one in every}
-        places = list(places_of(first.then).values())
+        places = list(first.then.places.values())
         at = [i for k in listed.tolist() for i in range(places[k].start, places[k].stop)]
         return Stretch(
             step=self, end=every[-1].end, spans=spans, q=np.array([one.end.q for one in every]),
@@ -237,16 +235,40 @@ def clear_steps(segment: Segment, end: float, n: int, due: float = math.inf) -> 
     They end at `end` (s) at the latest, list the same contacts, and there are no more of them once the clock shows
     `due`.
     """
-    at, found = _start(segment), list[Passed]()
+    at = _start(segment)
     if at is not None and segment.task.known.searches:  # every segment looks anew when constraints lose rank
         n, end = 1, min(end, watching(segment).watch.barrier)
+    return _in_a_row(segment, at, end, n, due)
+
+
+def more_clear_steps(segment: Segment, end: float, n: int, due: float) -> PassedSteps | None:
+    """Return what `clear_steps` does where the last ones have ended; None elsewhere, and if the next one is not clear.
+
+    The phase there is known: that the segment begins is not asked.
+    """
+    at = ahead_of(segment)
+    return None if segment.task.known.searches else _in_a_row(segment, at, end, n, due)
+
+
+def ahead_of(segment: Segment) -> Start | None:
+    """Return what is known of where a segment begins: something, if the last event was clear."""
+    task, at = segment.task, segment.task.known.ahead
+    known = at is not None and at.state is task.start and at.ship.phase.control is task.control
+    return at if known else None
+
+
+def _in_a_row(segment: Segment, at: Start | None, end: float, n: int, due: float) -> PassedSteps | None:
+    """Return the steps from where the motion goes on."""
+    found, known = list[Passed](), segment.task.known
     while at is not None and at.state.t < end and len(found) < n and (not found or time.monotonic() < due):
+        known.ahead = at
         more = _next(segment, at, end)
         if more is not None and found and more[0].beside != found[0].beside:
             break
         if more is not None:
             found.append(more[0])
         at = None if more is None else more[1]
+    known.ahead = known.ahead if at is None else at
     return PassedSteps(segment.task, tuple(found), at is None) if found else None
 
 
@@ -348,7 +370,7 @@ def _passed(at: Start, leg: Leg, then: Follows, memory: Callable[[], dict[str, A
     if then.impulses is not None:
         kind, before = "impact", State.trusted(leg.t, q, leg.y[nq:states].copy(), start.memory)
         impulses, work = impulses + then.impulses, work + then.begun.figures.item(GAINED)
-        own = {key: then.impulses[place] for key, place in places_of(phase).items() if then.impulses[place].any()}
+        own = {key: then.impulses[place] for key, place in phase.places.items() if then.impulses[place].any()}
         impact = ImpactRecord(t=leg.t, q=q, before=before.v, after=then.v, problems=(own,))
     assert kind is not None
     change = Change(
@@ -367,18 +389,12 @@ def _remembering(
 def _forces(then: Phase, begun: Begun) -> dict[str, Array]:
     """Return the reactions with which a phase begins, N."""
     r = begun.rates[then.system.nq + then.system.nv : -2]
-    return {key: r[place] for key, place in places_of(then).items()}
+    return {key: r[place] for key, place in then.places.items()}
 
 
 def _number(phase: Phase, row: Row) -> int:
     """Return the number of what a row does in a phase, as a run records it."""
     return NUMBER[FREE if row.kind == "bilateral" else phase.modes[row.id].name(row)]
-
-
-def places_of(phase: Phase) -> dict[str, slice]:
-    """Return where the numbers of all rows stand, by id."""
-    ends = accumulate(phase.sizes)
-    return {row.id: slice(end - n, end) for row, n, end in zip(phase.rows, phase.sizes, ends, strict=True)}
 
 
 def rows_beside(whole: System, rows: tuple[Row, ...], acted: Collection[str]) -> tuple[Row, ...]:

@@ -23,11 +23,12 @@ from ...arrays import Array
 from ...contact.manifolds import room_of
 from ...contact.resolve import NO_MOTION
 from ...mechanics.state import State
-from ..contact_modes import completed
+from ..contact_modes import completed, parts_of
 from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import remembered
+from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
 from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to
@@ -58,6 +59,8 @@ def begin(segment: Segment, end: float) -> Segment:
     """Return the segment with the phase at its beginning, or with the reason why there is none."""
     if segment.phase is not None:
         return segment
+    if (ahead := ahead_of(segment)) is not None:
+        return enter(segment, ahead.ship.phase)
     left = end - segment.t
     segment, found = listing(segment, min(segment.pace.h or left, left))
     rows = found.rows
@@ -123,10 +126,16 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
     if piece is not None and (own := _event_of_user(stretch, piece)) is not None:
         one, there = own
         yield (segment := _followed(segment, phase, piece, there, end))
+        segment, back = leapt(before, segment)
+        if back:
+            return segment, AGAIN
         return _noted(_gone_on(segment, phase, None, end), one, there[0]), USER
     if piece is not None and found is not None:
         segment, there = _at_event(phase, stretch, piece, found)
+        segment, back = leapt(before, segment)
         yield segment
+        if back:
+            return segment, AGAIN
         segment, came = _jumped(segment, phase, stretch, piece, there)
         yield segment
         tries[EVENT] += 1
@@ -176,7 +185,8 @@ def _gone_on(segment: Segment, phase: Phase, after: Instant | None, end: float) 
 def _event_of_user(stretch: Stretch, piece: Piece) -> tuple[NamedEvent, Point] | None:
     """Return the first event of the user in a step and where it is, if there is one before any other event."""
     until = piece.t_end if stretch.found is None else stretch.found.t
-    first = first_of(stretch.segment.task.events, piece, until, stretch.segment.read)
+    task = stretch.segment.task
+    first = first_of(task.events, piece, until, stretch.segment.read, task.start.t)
     if first is None:
         return None
     one, crossing, look = first
@@ -221,6 +231,8 @@ def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there:
     if _not_there(segment, found, now):
         segment, phase = listed_anew(segment, phase, segment.pace.h)
         return enter(segment, phase), NONE
+    if (on := _slides_on(phase, found, now, segment.task.accuracy.activation.speed)) is not None:
+        return enter(segment, on), NONE
     if found.guard.kind == "end":
         further = ON + 2.0 * abs(room_of(phase.system, found.guard.id, segment.q) or 0.0)
         return replace(segment, phase=phase, offsets={**offsets, (found.guard.id, "end"): further}), NONE
@@ -251,6 +263,18 @@ def _not_there(segment: Segment, found: Crossing, now: Instant) -> bool:
     row = next((row for row in now.rows if row.id == found.guard.id), None)
     touch = found.guard.kind == "touchdown"
     return row is None or (touch and one_sided(row) and row.gap > segment.task.accuracy.activation.gap)
+
+
+def _slides_on(phase: Phase, found: Crossing, now: Instant, still: float) -> Phase | None:
+    """Return the phase with a slip in space as it is now, where that has turned across the way it had, and goes on."""
+    row = next((row for row in now.rows if row.id == found.guard.id), None)
+    if row is None or found.guard.kind != "stop":
+        return None
+    u = row.rate[parts_of(row)[0]]
+    size = float(np.sqrt(u @ u))
+    if len(u) < 2 or size <= still:
+        return None
+    return phase.but({**phase.modes, row.id: phase.modes[row.id].but(slip=tuple((u / size).tolist()))}, now.rows)
 
 
 def _gone_beyond(segment: Segment, phase: Phase, slope: Slope, at: Callable[[float], Array], there: Point) -> Segment:

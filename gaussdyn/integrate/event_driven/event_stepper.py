@@ -37,7 +37,7 @@ from ..mode_memory import CROWD, rebounds
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
-from .clear_events import PassedSteps, clear_steps, rows_beside
+from .clear_events import PassedSteps, clear_steps, more_clear_steps, rows_beside
 from .event_loop import begin, onward
 from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
 from .phase_state import HARDLY, SETTLED
@@ -155,6 +155,8 @@ class EventStepper:
         """Return up to n steps from where a segment begins if they end at clear events, else the step that it is."""
         state = segment.task.start
         try:
+            if n > 0 and (passed := more_clear_steps(segment, end, n, due)) is not None:
+                return passed
             segment = self._begun(segment, state, end)
             if segment.phase is None:
                 return _failed(segment, state, segment.failure)

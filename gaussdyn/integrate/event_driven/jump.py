@@ -195,8 +195,9 @@ def _ends_with(segment: Segment, row: Row, ready: Rebound) -> bool:
 def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     """Put touching rows to rest, with the friction that goes with it; the segment ends when the sequence would.
 
-    The impulse that takes the last rebound away pulls; only with the reactions up to the end of the sequence it is
-    the sum of its impulses, whose friction must not drive: else the impacts are not passed.
+    The impulse that takes the last rebound away pulls; only with the impact before it, and with the reactions up to the
+    end of the sequence, it is the sum of its impulses. That has to push, and its friction must not drive: contacts that
+    are pulled fly on, and where friction drives the impacts are not passed.
     """
     phase, known, was = segment.phase, segment.now, segment.v
     assert phase is not None
@@ -215,12 +216,26 @@ def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     # friction under a given load is a force: it has no impulse
     parts = zip(rest.spread(rows, p), rest.spread(rows, np.zeros_like(p)), strict=True)
     pushes = [with_p - given for with_p, given in parts]
-    if chosen.phase is None or now is None or _driven(pushes, now, rows, end - segment.t) > PASSIVE * before:
+    if chosen.phase is None or now is None:
+        return segment
+    if pulled := _pulled(segment, pushes, now, ids, end - segment.t):
+        left = tuple(key for key in ids if key not in pulled)
+        return _at_rest(segment, end, left) if left else segment
+    if _driven(pushes, now, rows, end - segment.t) > PASSIVE * before:
         return segment
     impulses = {row.id: x for row, x in zip(rows, pushes, strict=True) if x.any()}
     segment = jump(segment, "rest", still.v, (impulses,), after - before)
     segment = replace(segment, passing={**segment.passing, **dict.fromkeys(ids, end)})
     return enter(segment, chosen.phase, now)
+
+
+def _pulled(segment: Segment, pushes: Sequence[Array], now: Instant, ids: Collection[str], left: float) -> set[str]:
+    """Return the contacts whose impulses, here and in the time that is left (s), do not push all together."""
+    struck = [own for one in segment.account.impacts if one.t == segment.t for own in one.problems]
+    return {
+        row.id for row, p, r in zip(now.rows, pushes, now.r, strict=True)
+        if row.id in ids and p[0] + left * r[0] + sum(own[row.id][0] for own in struck if row.id in own) < 0.0
+    }  # fmt: skip
 
 
 def _driven(pushes: Sequence[Array], now: Instant, rows: tuple[Row, ...], left: float) -> float:

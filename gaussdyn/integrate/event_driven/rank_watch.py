@@ -1,7 +1,8 @@
 """Motions that run into a configuration at which constraints lose rank: seen in time, so that they end there in words.
 
-`event_loop` begins to watch (`watching`), asks after every step whether it has leapt over such a point (`leapt`), lets
-the flow go up to the barrier, and asks there whether the motion has arrived (`arriving`).
+`event_loop` begins to watch (`watching`), asks after steps, also where they end in an event, whether they have leapt
+over such a point (`leapt`), lets the flow go up to the barrier, and asks there whether the motion has arrived
+(`arriving`).
 
 With U and K, bases of the range of J and of its kernel at the beginning of a step, the determinant of (U^T J, K^T)
 passes through zero where the rank is lost, and changes its sign there if branches cross: a step that leaps over such a
@@ -25,6 +26,7 @@ from ...mechanics.branching.section import RankLoss, involved, rank_loss_ahead
 from ...mechanics.rows import Row
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
+from .phase_state import HARDLY
 from .smooth_phase import Phase
 
 if TYPE_CHECKING:
@@ -38,6 +40,10 @@ BEFORE = 0.01  # of the length over which a mechanism changes: so far before the
 ARRIVED = 1.5  # times that: it ends here
 RENEWED = (0.7, 1.4)  # of what the determinant was: bases are renewed beyond
 ZERO, LISTED = 1e-9, 12  # coordinates of a point that are zero; how many parts words list
+FALLEN = 0.1  # of the determinant before: steps that leave less of it have leapt over a point, or come to one
+HALFWAY = 0.5  # of the time to a point that is not certain
+TURNS = 2.3  # rad per length of the way of a quaternion, up to turns by pi
+FOLLOWED = 1e-3  # of a way: curves that are known for less of it say nothing
 CLOSE = 1e-5  # smallest over largest singular value of constraints
 MATTER = 1e-2  # of a null vector: constraints that are named
 
@@ -118,7 +124,7 @@ def lost_at_start(segment: Segment, rows: Sequence[Row]) -> Solution | None:
 
 def watching(segment: Segment) -> Segment:
     """Begin to watch, if there are joints; take over the point that a segment before has found."""
-    if segment.phase is None or not _joints(segment.phase):
+    if segment.phase is None or not _joints(segment.phase) or not may_lose_rank(segment.phase):
         return segment
     segment = replace(segment, watch=Watch(begun=(segment.t, _joint_rows(segment, segment.phase))))
     known = _searched(segment)
@@ -126,7 +132,10 @@ def watching(segment: Segment) -> Segment:
 
 
 def leapt(before: Segment, after: Segment) -> tuple[Segment, bool]:
-    """Look at the rank after a step; return where to go on, and whether it had passed through a loss and goes back."""
+    """Look at the rank after steps; return where to go on, and whether they have come to a loss and it goes back.
+
+    Half of the way where the curve ahead is not known as far, or the point lies farther along it than they went.
+    """
     watch, phase = after.watch, after.phase
     if watch.begun is None or phase is None:
         return after, False
@@ -136,11 +145,18 @@ def leapt(before: Segment, after: Segment) -> tuple[Segment, bool]:
     renewed = not RENEWED[0] < now.value < RENEWED[1]
     after = replace(after, watch=replace(watch, determinant=Determinant.at(after.t, J) if renewed else now))
     pace = after.pace
+    if now.value < FALLEN * last.value:
+        reach = ARRIVED * _between(after, before.q)
+        found = _search(before, reach)
+        if found.loss is not None or FOLLOWED * reach < found.far < reach:
+            again = _barred(_renewed(before), found)
+            until = again.watch.barrier if again.watch.barrier < after.t else 0.5 * (before.t + after.t)
+            if until - before.t > HARDLY * max(1.0, abs(after.t)):
+                return replace(again, watch=replace(again.watch, barrier=until)), True
     if left < 0.0:
-        found = _search(before, ARRIVED * float(np.linalg.norm(after.q - before.q)))
-        return (after, False) if found.loss is None else (_barred(_renewed(before), found), True)
+        return after, False
     if left <= SOON * pace.h or (pace.h < SHRUNK * pace.longest and left <= NEAR * pace.h):
-        reach = 2.0 * left * float(np.linalg.norm(after.system.qdot(after.q, after.v)))
+        reach = 2.0 * left * float(np.linalg.norm(after.v))
         after = _barred(after, _searched(after) or _search(after, reach))
     return after, False
 
@@ -156,7 +172,7 @@ def _search(segment: Segment, reach: float) -> Search:
     """Look for the next point at which the rank is lost."""
     system, q, v = segment.system, segment.q, segment.v
     loss, far = rank_loss_ahead(system, segment.t, q, v, reach)
-    left = math.inf if loss is None else _time_to(far, *_speed(segment, system.qdot(q, v)))
+    left = math.inf if loss is None else _time_to(far, *_pace(segment))
     found = Search(segment.t, q, segment.pace.h, far, loss, left)
     segment.task.known.searches.append(found)
     return found
@@ -167,7 +183,7 @@ def _searched(segment: Segment) -> Search | None:
     for last in reversed(segment.task.known.searches):
         if last.loss is not None:
             return last if _until(segment, last)[0] < last.loss.length else None
-        near = float(np.linalg.norm(segment.q - last.q)) < last.far
+        near = _between(segment, last.q) < last.far
         return last if near and segment.pace.h >= FEWER * last.h else None
     return None
 
@@ -176,12 +192,26 @@ def _until(segment: Segment, found: Search) -> tuple[float, float]:
     """Return distance (m, rad) and time (s) to a point; both inf where the motion does not come there."""
     assert found.loss is not None
     if not found.loss.certain:
-        near = float(np.linalg.norm(segment.q - found.q)) < 2.0 * found.far and segment.t >= found.t
+        near = _between(segment, found.q) < 2.0 * found.far and segment.t >= found.t
         left = found.t + found.left - segment.t
         return (found.far * left / found.left, left) if near and left > 0.0 else (math.inf, math.inf)
     way = found.loss.q - segment.q
     far = float(np.linalg.norm(way))
     return far, _time_to(far, *_speed(segment, way))
+
+
+def _between(segment: Segment, q: Array) -> float:
+    """Return how far coordinates are away, as velocities measure it, or more: quaternions turn by half an angle."""
+    turns = 1.0 if len(segment.q) == len(segment.v) else TURNS
+    return turns * float(np.linalg.norm(segment.q - q))
+
+
+def _pace(segment: Segment) -> tuple[float, float]:
+    """Return speed and acceleration along the motion, as velocities measure them: so curves ahead are measured."""
+    speed = float(np.linalg.norm(segment.v))
+    if segment.phase is None or speed == 0.0:
+        return 0.0, 0.0
+    return speed, float(segment.phase.instant(segment.t, segment.q, segment.v).a @ segment.v) / speed
 
 
 def _speed(segment: Segment, way: Array) -> tuple[float, float]:
@@ -195,12 +225,16 @@ def _speed(segment: Segment, way: Array) -> tuple[float, float]:
 
 
 def _barred(segment: Segment, found: Search) -> Segment:
-    """Let the motion end shortly before a point, if it comes there in time."""
+    """Let the motion end shortly before a point, if it comes there in time.
+
+    With more than one degree of freedom it leaves the curve on which that was found: it is looked for anew halfway.
+    """
     barrier = math.inf
     if found.loss is not None:
         far, left = _until(segment, found)
         if segment.t + left <= segment.task.goal:
-            barrier = segment.t + left * max(0.0, 1.0 - BEFORE * found.loss.length / far)
+            ahead = max(0.0, 1.0 - BEFORE * found.loss.length / far)
+            barrier = segment.t + left * (ahead if found.loss.certain else min(ahead, HALFWAY))
     return replace(segment, watch=replace(segment.watch, barrier=barrier))
 
 
@@ -268,7 +302,8 @@ def _listed(parts: Sequence[str]) -> str:
 def may_lose_rank(phase: Phase) -> bool:
     """Return whether constraints that are watched may lose rank: joints of bodies that close no loop never do."""
     watched = dict.fromkeys(row.id.partition(":")[0] for row in phase.rows if row.bilateral and row.level == "position")
-    joints, leads = {joint.name: joint for joint in getattr(phase.system, "joints", ())}, dict[str, str]()
+    parts, leads = getattr(phase.system, "joints", ()), dict[str, str]()
+    joints = {part.name: part for part in parts if hasattr(part, "name")}  # not what drives or limits them
     for name in watched:
         if name not in joints:
             return True

@@ -22,6 +22,7 @@ from .smooth_phase import Phase
 from .user_events import NamedEvent
 
 if TYPE_CHECKING:
+    from .clear_events import Start
     from .compiled.phase_tables import Kept
     from .rank_watch import Search
     from .segment import Segment
@@ -67,6 +68,8 @@ class RunMemory:
         Empty, or what kernels take joints and forces as.
     listed : list of System
         Empty, or the system with all contacts that it can have, or as it is where these depend on the pose.
+    ahead : Start or None
+        Where the motion goes on after the last clear event.
     """
 
     entered: deque[Entered] = field(default_factory=lambda: deque(maxlen=2))
@@ -74,6 +77,7 @@ class RunMemory:
     phases: dict[Key, Phase] = field(default_factory=dict)
     mechanism: Kept = field(default_factory=list)
     listed: list[System] = field(default_factory=list)
+    ahead: Start | None = None
 
     def whole(self, system: System, q: Array) -> System:
         """Return the system with all contacts that it can have, if they are always the same; its rows by kernels."""

@@ -73,8 +73,8 @@ class Phase:
         Whether they depend on one another, so that reactions are not unique.
     parts : tuple of Part
         What is closed.
-    pushes : mapping of str to slice
-        Where the numbers of what is closed stand among those of all rows, by id.
+    places, pushes : mapping of str to slice
+        Where the numbers of rows stand among those of all rows, by id: of every one, of what is closed.
     names : mapping of str to str
         What it does, by id, see `Mode.name`.
     compiled : list of CompiledPhase or None
@@ -91,6 +91,7 @@ class Phase:
     size: int = field(init=False)
     redundant: bool = field(init=False)
     parts: tuple[Part, ...] = field(init=False)
+    places: Mapping[str, slice] = field(init=False)
     pushes: Mapping[str, slice] = field(init=False)
     names: Mapping[str, str] = field(init=False)
     compiled: list[CompiledPhase | None] = field(init=False, repr=False)
@@ -99,24 +100,25 @@ class Phase:
 
     def __post_init__(self) -> None:
         parts, guards, n, at = [], [], 0, 0
-        pushes: dict[str, slice] = {}
+        places: dict[str, slice] = {}
         for k, row in enumerate(self.rows):
             mode = self.modes[row.id]
             guards += guards_of(k, row, mode)
+            places[row.id] = slice(at, at + row.size)
             if mode.closed:
                 part = _part(k, row, mode, n)
                 parts.append(part)
                 if (extent := extent_of(self.system, row.id)) is not None:
                     guards.append(Guard("end", row.id, k, "place", extent=extent))
-                pushes[row.id] = slice(at, at + row.size)
                 n += len(part.held)
             at += row.size
         sloping = any(part.slips and not part.dry for part in parts)
         held = [self.rows[part.k].J[part.held] for part in parts]
         rolling = np.array([i for part in parts for i in _rolling(self.rows[part.k], part)], dtype=np.int64)
-        names = {row.id: self.modes[row.id].name(row) for row in self.rows if row.id in pushes}
+        names = {row.id: self.modes[row.id].name(row) for row in self.rows if self.modes[row.id].closed}
         values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": sloping, "_rolling": rolling}
-        known = {"redundant": dependent(held), "compiled": [], "pushes": pushes, "names": names}
+        known = {"redundant": dependent(held), "compiled": [], "places": places, "names": names}
+        known["pushes"] = {key: places[key] for key in names}
         known |= {
             "units": tuple(dict.fromkeys(guard.unit for guard in guards)),
             "sizes": tuple([len(row.rate) for row in self.rows]),

@@ -17,7 +17,8 @@ from .event_location import LOCATED, Crossing, Seen, zero_of
 from .guards import Guard
 
 LOOKS = 8  # looks at a function per step of the integrator
-STARTS = 1e-9  # of the largest value in a step: what begins below this begins at zero
+ROUNDED = 1e-14  # of the largest value in a step: what is below this is zero
+KNOWN = 1e-12  # s, times max(1, |t|): what passes through zero so near to the start of a segment does so there
 
 Read = Callable[[float, Array], State]  # the state that belongs to a time and a point of the integrator
 
@@ -98,11 +99,12 @@ def events_of(given: object) -> dict[str, UserEvent]:
 
 
 def first_of(
-    events: Sequence[NamedEvent], piece: Piece, until: float, read: Read
+    events: Sequence[NamedEvent], piece: Piece, until: float, read: Read, since: float
 ) -> tuple[NamedEvent, Crossing, Callable[[float, Array], Seen]] | None:
     """Return the first event in a step of the integrator before a time, and how to look at it: a value that falls.
 
-    A function is looked at nine times per step: two zeros between two looks are not seen.
+    A function is looked at nine times per step: two zeros between two looks are not seen. Nor are those at `since` (s),
+    where the segment begins: that may be this very event.
     """
     if not events or not until > piece.t:
         return None
@@ -111,7 +113,7 @@ def first_of(
     best = None
     for one in events:
         values = np.array([one.value(state) for state in states])
-        found = _first_zero(one, times, values, piece, read)
+        found = _first_zero(one, times, values, piece, read, since)
         if found is not None and (best is None or found[0] < best[0]):
             best = (*found, one)
     if best is None:
@@ -126,10 +128,10 @@ def first_of(
 
 
 def _first_zero(
-    one: NamedEvent, times: Array, values: Array, piece: Piece, read: Read
+    one: NamedEvent, times: Array, values: Array, piece: Piece, read: Read, since: float
 ) -> tuple[float, float] | None:  # fmt: skip
     """Return when a function first passes through zero, and whether it rises (1) or falls (-1) there."""
-    seen = np.flatnonzero(np.abs(values) > STARTS * np.abs(values).max())
+    seen = np.flatnonzero(np.abs(values) > ROUNDED * np.abs(values).max())
     for a, b in itertools.pairwise(seen):
         sign = float(np.sign(values[b]))
         if sign == np.sign(values[a]) or one.event.direction == -sign:
@@ -139,5 +141,6 @@ def _first_zero(
         t = zero_of(
             lambda t: one.value(read(t, piece.at(t))), (low, float(values[a])), (high, float(values[b])), near
         )  # fmt: skip
-        return t, sign
+        if t - since > KNOWN * max(1.0, abs(t)):
+            return t, sign
     return None

@@ -22,7 +22,7 @@ from ..joints.freedoms import Freedom, LeavesFree
 from ..names import check_name
 from ..rows import Row
 from .joint_equations import angle, cosine, offsets, travel, twist
-from .kinematics import Motion, SpatialMarker
+from .kinematics import Motion, SpatialMarker, SpatialMotion
 
 AXES = ("x", "y", "z")
 
@@ -121,16 +121,15 @@ class BallJoint(Joint):
 
     def free_motions(self, motion: Motion) -> tuple[Freedom, ...]:
         """Return the rotation vector of a's axes in those of b, rad, and the angular velocity there."""
-        return self.off(motion, (0.0, 0.0, 0.0))
+        a, b = motion(self.a), motion(self.b)
+        return _turning(a, b, quaternion_of(b.R.T @ a.R), b.R.T)
 
     def off(self, motion: Motion, values: Sequence[float]) -> tuple[Freedom, ...]:
         """Return the rotation vector from the turn by `values` to the one there is, in the axes of that turn."""
         a, b = motion(self.a), motion(self.b)
         turn = exponential(values)
-        x = logarithm(product(conjugate(turn), quaternion_of(b.R.T @ a.R)))
-        axes = (b.R @ matrix_of(turn)).T
-        rate, J = axes @ (a.omega - b.omega), axes @ (a.turn - b.turn)
-        return tuple(Freedom(float(x[k]), float(rate[k]), J[k]) for k in range(3))
+        left = product(conjugate(turn), quaternion_of(b.R.T @ a.R))
+        return _turning(a, b, left, (b.R @ matrix_of(turn)).T)
 
     def moved(self, values: Sequence[float], step: Sequence[float]) -> tuple[float, ...]:
         """Return the rotation vector after a further turn by `step`."""
@@ -220,3 +219,9 @@ class Weld(Joint):
         """Return the components of x_a - x_b, and the turn of a against b."""
         a, b = motion(self.a), motion(self.b)
         return (*offsets(a, b), *twist(a, b))
+
+
+def _turning(a: SpatialMotion, b: SpatialMotion, turn: Array, axes: Array) -> tuple[Freedom, ...]:
+    """Return the rotation vector of a turn (a quaternion), with the angular velocity of a against b along axes."""
+    x, rate, J = logarithm(turn), axes @ (a.omega - b.omega), axes @ (a.turn - b.turn)
+    return tuple(Freedom(float(x[k]), float(rate[k]), J[k]) for k in range(3))

@@ -12,6 +12,8 @@ from small_systems import SlidingRod
 
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.analysis.audit.recorded_impacts import JudgedImpact
+from gaussdyn.analysis.audit.recorded_motion import RecordedMotion
+from gaussdyn.analysis.audit.recorded_rests import rests
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.impact.history import ImpactRecord, as_arrays, of_arrays
@@ -21,8 +23,8 @@ from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.run.values import Column
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.planar.bodies import box, disc
-from gaussdyn.mechanics.planar.contacts import HalfPlane
+from gaussdyn.mechanics.planar.bodies import Marker, Point, box, disc
+from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.state import State
 
@@ -172,3 +174,43 @@ def test_runs_with_impacts_among_redundant_contacts_pass(make, dim, seed):
     assert run.status == "COMPLETED", run.stop
     checked = audit(run, system)
     assert checked.passed, checked.explain()
+
+
+def slid(speed, eps_n, mu=0.5, t_end=0.4):
+    """A point that falls on a floor along which it goes, until its bounces have come to an end."""
+    contact = PlanarContact(point=Marker("p"), plane=HalfPlane(name="floor"), mu=mu, eps_n=eps_n)
+    system = PlanarSystem(bodies=[Point(name="p", mass=1.0)], contacts=[contact], gravity=(0.0, -9.81))
+    state = system.state({"p": (0.0, 0.05)}, {"p": (speed, 0.0)})
+    return system, simulate(system, state, t_end, stepper=EventDriven())
+
+
+@pytest.mark.parametrize(("speed", "eps_n"), [(0.6, 0.1), (0.9, 0.2), (1.5, 0.3), (5.0, 0.2), (0.1, 0.3)])
+def test_what_comes_to_rest_is_judged_by_all_that_pushes_until_then(speed, eps_n):
+    """The jump that takes the last rebound away pulls and may drive: its sum with the impact pushes."""
+    system, run = slid(speed, eps_n)
+    k, rest = next((k, one) for k, one in enumerate(run.impacts) if one.kind == "rest")
+    struck = run.impacts[k - 1]
+    assert (struck.kind, struck.t) == ("impact", rest.t)
+    pull, push = (sum(own["p/floor"] for own in one.problems) for one in (rest, struck))
+    assert pull[0] < 0.0 < pull[0] + push[0]
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+def test_friction_that_drives_where_contacts_come_to_rest_is_noticed():
+    """More of it than the sum allows, with the velocity that it leads to, in all that is on record."""
+    system, run = slid(1.5, 0.3)
+    k, rest = next((k, one) for k, one in enumerate(run.impacts) if one.kind == "rest")
+    sum_of_all = run.impacts[k - 1].problems[0]["p/floor"] + rest.problems[0]["p/floor"]
+    for more, noticed in ((0.0, False), (-2.1 * sum_of_all[1], True)):
+        own = {"p/floor": rest.problems[0]["p/floor"] + np.array([0.0, more])}
+        other = replace(rest, problems=(own,), after=rest.after + np.array([more, 0.0]))
+        motion = motion_with(run, system, k, other)
+        assert all(one.residual <= 1e-12 for one in motion.impacts)
+        assert (rests(motion) > 1e-8) == noticed
+
+
+def motion_with(run, system, k, strike):
+    """Return the step of an impact on record, with another one in its place."""
+    impacts, at = (*run.impacts[:k], strike, *run.impacts[k + 1 :]), int(np.flatnonzero(run.saved == strike.step)[0])
+    return RecordedMotion.of(replace(run, impacts=impacts), system, at, Activation(), Moreau())

@@ -18,7 +18,7 @@ from gaussdyn.mechanics.planar.contacts import HalfPlane
 from gaussdyn.mechanics.planar.forces import Shaking
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.spatial import forces
-from gaussdyn.mechanics.spatial.bodies import brick
+from gaussdyn.mechanics.spatial.bodies import ball, brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 
 G, MU, A, W, START, LATER = 9.81, 0.2, 6.0, 2.0 * math.pi, 0.4, 0.05
@@ -65,3 +65,19 @@ def test_a_slip_that_grazes_zero_goes_on_and_one_that_comes_below_sticks_until_f
         assert goes_on == pytest.approx(LOWEST, rel=0, abs=1e-11)
     checked = audit(run, system)
     assert checked.passed, checked.explain()
+
+
+@pytest.mark.parametrize("along", [0.5, -2.0, -8.0])  # it turns by 63, 153 and 173 degrees
+def test_a_slip_that_turns_across_the_way_that_it_began_with_stops_where_it_does(along):
+    """A ball that slides under a pull: u' = f - b u / |u| with b = 7/2 mu g, so that b |u| + f u falls evenly."""
+    f, b, u = 3.0, 3.5 * MU * G, np.array([1.0, along])
+    system = SpatialSystem(
+        bodies=[ball("b", mass=2.0, radius=0.1)], obstacles=[HalfSpace(name="floor")], gravity=(0.0, f, -G), contact=LAW
+    )  # fmt: skip
+    state = system.state({"b": (0.0, 0.0, 0.1)}, {"b": (*u, 0.0)})
+    stops = (b * float(np.hypot(*u)) + f * along) / (b**2 - f**2)
+    run = simulate(system, state, 1.1 * stops, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert [event.kind for event in run.events] == ["stick"]
+    assert run.events[0].t == pytest.approx(stops, abs=1e-10)
+    assert audit(run, system).max["put_back"] < 1e-9  # of the velocity, where it stops

@@ -5,12 +5,21 @@ import re
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.integrate import simpson
 from sympy.physics.mechanics import dynamicsymbols
 
 from gaussdyn import EventDriven, PlanarSystem, State, build, simulate
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.joints.limits_motors import Motor
 from gaussdyn.mechanics.lagrangian.system import Holonomic, LagrangianSystem
 from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, fixed
 from gaussdyn.mechanics.planar.joints import Hinge, Slider
+from gaussdyn.mechanics.spatial.bodies import SpatialBody, ball
+from gaussdyn.mechanics.spatial.joints import BallJoint
+from gaussdyn.mechanics.spatial.joints import Hinge as SpatialHinge
+from gaussdyn.mechanics.spatial.kinematics import mark
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.scenes.linkages import darboux, equal_crank, four_bar
 from gaussdyn.scenes.measures.measures import G
 
@@ -113,3 +122,55 @@ def test_stiff_friction_ends_in_words_however_short_the_steps_that_are_saved():
         assert run.status == "STOPPED"
         assert "forces are stiff" in run.stop.reason
         assert 3.0 < run.t[-1] < 4.0  # what was computed is kept
+
+
+def parallelogram(height):
+    """Return two cranks with a coupler that swing in space, 8 rad/s, and a ball that bounces beside them.
+
+    They lie in a row after a quarter turn: by the energy of the cranks about their shafts, and of the coupler.
+    """
+    a, length, m, w, y = 0.9, 1.1, 0.9, 8.0, (0.0, 1.0, 0.0)
+    bodies = [
+        SpatialBody(name=name, mass=m, inertia=np.diag([0.002, m * x * x / 12, m * x * x / 12]))
+        for name, x in (("left", a), ("right", a), ("coupler", length))
+    ]
+    joints = [
+        SpatialHinge(name="l", a=mark("left", (-a / 2, 0, 0), axis=y), b=mark("ground", (0, 0, 3), axis=y)),
+        SpatialHinge(name="r", a=mark("right", (-a / 2, 0, 0), axis=y), b=mark("ground", (length, 0, 3), axis=y)),
+        BallJoint(name="pl", a=mark("coupler", (-length / 2, 0, 0)), b=mark("left", (a / 2, 0, 0))),
+        BallJoint(name="pr", a=mark("coupler", (length / 2, 0, 0)), b=mark("right", (a / 2, 0, 0))),
+    ]
+    system = SpatialSystem(
+        bodies=[*bodies, ball("ball", mass=1.0, radius=0.1)], joints=joints, obstacles=[HalfSpace(name="floor")],
+        contact=ContactLaw(eps_n=0.9),
+    )  # fmt: skip
+    down = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
+    state = system.state(
+        {"left": (0, 0, 3 - a / 2, *down), "right": (length, 0, 3 - a / 2, *down),
+         "coupler": (length / 2, 0, 3 - a, 1, 0, 0, 0), "ball": (5, 0, 0.1 + height, 1, 0, 0, 0)},
+        {"left": (a / 2 * w, 0, 0, 0, -w, 0), "right": (a / 2 * w, 0, 0, 0, -w, 0), "coupler": (a * w, 0, 0, 0, 0, 0)},
+    )  # fmt: skip
+    inertia, weight = m * a * a * (2 / 3 + 1), 2 * m * G * a
+    angles = np.linspace(0.0, np.pi / 2, 2001)
+    speeds = np.sqrt(w**2 - 2 * weight * (1 - np.cos(angles)) / inertia)
+    return system, state, float(simpson(1 / speeds, x=angles))
+
+
+@pytest.mark.parametrize("height", [0.5, 0.02, 0.001])  # no event before it, two, and many
+def test_steps_of_kernels_that_end_in_events_are_looked_at(height):
+    system, state, t = parallelogram(height)
+    run = simulate(system, state, 0.3, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    assert "rank 15 instead of 16" in run.stop.reason
+    assert abs(float(re.search(r"at t = (\S+) s", run.stop.reason)[1]) - t) < 1e-6
+    assert 0.99 * t < run.t[-1] < t
+
+
+def test_motors_of_joints_close_no_loop():
+    hinge = SpatialHinge(name="axle", a=mark("arm", (-0.5, 0, 0)), b=mark("ground"))
+    arm = SpatialBody(name="arm", mass=1.0, inertia=(0.01, 0.1, 0.1))
+    system = SpatialSystem(bodies=[arm], joints=[hinge, Motor(joint="axle", rate=2.0)])
+    state = system.state({"arm": (0.5, 0, 0, 1, 0, 0, 0)}, {"arm": (0, 1, 0, 0, 0, 2)})
+    run = simulate(system, state, 1.0, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    np.testing.assert_allclose(run.q[-1, :2], 0.5 * np.array([np.cos(2.0), np.sin(2.0)]), rtol=0, atol=1e-11)

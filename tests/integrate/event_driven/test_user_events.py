@@ -44,6 +44,21 @@ def test_the_apex_of_every_flight_and_a_height_on_the_way_are_located_to_roundin
     assert {event.kind for event in run.events} >= {"impact", "accumulation", "user"}
 
 
+@pytest.mark.parametrize("after", [5e-12, 5e-11, 1e-10, 1e-8])
+def test_what_happens_shortly_after_an_impact_is_an_event_and_only_one(after):
+    """A time, a height, and one that is passed so flatly that values tell little of where."""
+    lands = math.sqrt(2.0 / G)
+    run = thrown(
+        clock=lambda t, state: t - (lands + after),
+        height=UserEvent(g=lambda t, state: state.q[1] - after, direction=1),
+        flat=lambda t, state: (t - (lands + 0.1)) ** 3,
+    )
+    np.testing.assert_allclose(times(run, "clock"), [lands + after], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(times(run, "flat"), [lands + 0.1], rtol=0, atol=1e-10)
+    bounce = 0.5 * math.sqrt(2.0 * G)
+    assert times(run, "height")[0] == pytest.approx(lands + after / bounce, abs=2e-12)
+
+
 def test_an_event_of_both_directions_and_of_one():
     both, rises, falls = (
         times(simulate(build("coulomb_oscillator"), stepper=EventDriven(events={"zero": UserEvent(g=g, direction=d)})),

@@ -1,0 +1,68 @@
+"""Contacts that come to rest after infinitely many impacts in finite time, judged by all that pushes until they do.
+
+The jump that takes the last rebound away pulls, and its friction drives. With the impact before it, it is a plastic
+impact, and with the reactions of the time in which the sequence goes on the sum of the impulses of the sequence: these
+push, in their cones, and their works take energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.snapshot import rows_of
+from ...integrate.impact.history import ImpactRecord
+from ...integrate.impact.problem import kinetic
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from .from_file import off_cones
+from .recorded_motion import RecordedMotion
+from .saved_rows import listing, one_sided
+
+Push = tuple[Row, Array, float]  # a row, its impulse (N s) and the work of that (J)
+
+
+def rests(motion: RecordedMotion) -> float:
+    """Return what is wrong where contacts come to rest: the work that they gain, relative, or how far they pull."""
+    return max((_wrong(motion, one.record) for one in motion.impacts if one.record.kind == "rest"), default=0.0)
+
+
+def _wrong(motion: RecordedMotion, rest: ImpactRecord) -> float:
+    """Return the work of contacts from a rest on over the kinetic energy, or how far their sums are off their cones."""
+    ids = {key for own in rest.problems for key in own}
+    rows, total, work = dict[str, Row](), dict[str, Array](), 0.0
+    for row, p, done in (*_struck(motion, rest.t, ids), *_pushed(motion, rest.t, ids)):
+        if one_sided(row):
+            work += done
+            total[row.id] = total[row.id] + p if row.id in total else p
+            rows[row.id] = row
+    size = kinetic(np.asarray(motion.whole.mass(rest.q)), rest.before)
+    return max(work / size if size > 0.0 else 0.0, off_cones(rows.values(), total))
+
+
+def _struck(motion: RecordedMotion, since: float, ids: Set[str]) -> Iterator[Push]:
+    """Yield what rows push in the jumps of a step from a time on."""
+    for one in motion.impacts:
+        strike = one.record
+        pushes = strike.problems[0] if strike.kind == "rest" else one.impulses
+        if strike.t < since or not ids & pushes.keys():
+            continue
+        state = State(t=strike.t, q=strike.q, v=strike.before)
+        for row in rows_of(listing(motion.whole, state, ids), state.t, state.q, state.v):
+            if row.id in ids and row.id in pushes:
+                p, mean = pushes[row.id], row.rate + 0.5 * (row.J @ (strike.after - strike.before))
+                yield row, p, float(p @ mean)
+
+
+def _pushed(motion: RecordedMotion, since: float, ids: Set[str]) -> Iterator[Push]:
+    """Yield what rows push along the arcs of a step from a time on."""
+    for one in motion.arcs:
+        if one.arc.t < since:
+            continue
+        for weight, sample in zip(one.arc.weights.tolist(), one.samples, strict=True):
+            for row in sample.dynamics.rows:
+                if row.id in ids and row.id in sample.r:
+                    p = weight * sample.r[row.id]
+                    yield row, p, float(p @ row.rate)

@@ -143,7 +143,8 @@ def look_from(model: Model, q: Array, reach: float) -> int:
     if n < 0:
         put_poses(model, q, model.ahead)
         return look(s, s.x, s.R, reach, False)
-    now, seen = (s.kind, s.bodies, s.label, s.data), (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
+    now = ContactList(s.kind, s.bodies, s.label, s.data)
+    seen = ContactList(s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
     for f in range(n):
         copy_feature(seen, f, now, f)
     return n

@@ -35,7 +35,7 @@ PARTS = {
     "put_added_rates note_moved take_guess forget_joined lay_aside idle linearise_modes linearise_cones press assemble",
     "factorization": "factorise",
     "solve": "solve_factorised add_wrench relative_motion block_multiply copy_rows merit step_length room "
-    "cone_directions slope share_to_go",
+    "slope share_to_go",
     "verify": "motion residual scale_and_floor rounding_floor momentum_of largest_change held_push moved_from settle "
     "note_modes beyond_cones find_impact work_gain note_acting "
     "at_rest end_step keep_works keep_contacts",

@@ -85,7 +85,13 @@ class Held:
 
     def __getattr__(self, name: str) -> Any:
         """Return a field, as a kernel that runs as plain Python reads it."""
+        if name in Held.__slots__:  # not made yet: it is being copied
+            raise AttributeError(name)
         return getattr(self.value, name)
+
+    def __reduce__(self) -> tuple[type[Held], tuple[Any]]:
+        """Return how a copy is made: at an address of its own."""
+        return Held, (self.value,)
 
     def renew(self, value: Any) -> None:
         """Hold another record of the same kind, in the same place; soon done where most of its arrays are the same."""

@@ -144,6 +144,8 @@ class Worlds:
     def step(self, control: object = None, n: int = 1) -> None:
         """Take n steps with all worlds.
 
+        Ctrl-C ends it where each world then is, while `t` stays: `put` their states before going on.
+
         Parameters
         ----------
         control : array_like, shape (N, nu), (nu,) or (n, N, nu), optional

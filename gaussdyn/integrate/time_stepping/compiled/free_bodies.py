@@ -262,6 +262,7 @@ class CompiledBodies:
         Where steps are cut the plan becomes another one, that of the run.
         """
         self._load(state, stepper, float(plan[0, 1]), control)
+        self._last = None  # what ends this early, as Ctrl-C, leaves the arrays elsewhere
         space, run = self.space, self._room(len(plan), state)
         count, run.plan = space.count, plan[: len(run.room.kept.log)]
         count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
@@ -282,7 +283,7 @@ class CompiledBodies:
             elif not self._helped(run, code):
                 space.laws[[MIDDLE, SHARE, STANDS]] = 0.0, 1.0, 0.0
                 if not self._cuts(run):
-                    run.beaten, self._last = True, None
+                    run.beaten = True
                     return run
                 self._cut(run)
 

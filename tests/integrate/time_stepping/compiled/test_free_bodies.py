@@ -51,6 +51,23 @@ def test_free_flight_and_spin():
     assert np.abs(fast.state.q - slow.state.q).max() <= 1e-14
 
 
+def test_a_call_that_is_interrupted_changes_no_later_one(monkeypatch):
+    system, state = tumble(0)
+    kernels, method = CompiledBodies(system), stepper()
+    begin = kernels.advance(method, state, DT, DT).state
+    expected = CompiledBodies(system).advance(method, begin, DT, 2.0 * DT).state
+
+    def interrupted(run):
+        CompiledBodies._call(kernels, run)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "_call", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kernels.advance_many(method, begin, 50)
+    np.testing.assert_array_equal(kernels.advance(method, begin, DT, 2.0 * DT).state.q, expected.q)
+
+
 @pytest.mark.parametrize(("n", "top"), [(1, 1.0), (5, 1.0), (20, 1.0), (20, 1000.0)])
 def test_stack_stands_and_carries_its_weight(n, top):
     system, state = stack(n, top=top)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import numpy as np
@@ -73,3 +74,13 @@ def test_thousands_of_balls_take_a_step_without_a_matrix_of_all_velocities():
     np.testing.assert_allclose(push, 9.81e-3, rtol=1e-12)
     assert len(push) == len(names)
     assert "mass" not in vars(system.layout)  # 2.6 GB
+
+
+def test_a_record_is_copied_to_an_address_of_its_own():
+    from gaussdyn._jit import Held
+
+    held = Held(Workspace(SpatialSystem(bodies=[ball("a", mass=1.0, radius=0.1)])).projection.value)
+    other = copy.deepcopy(held)
+    assert other.address != held.address
+    np.testing.assert_array_equal(other.words, Held(other.value).words)
+    assert not np.array_equal(other.words, held.words)

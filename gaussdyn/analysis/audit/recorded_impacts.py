@@ -83,7 +83,7 @@ class JudgedImpact:
         off = relative(np.abs(phases[-1].v - record.after), np.abs(record.before) + np.abs(record.after))
         closing = tuple(key for key in sorted(sided) if rows[key].rate[0] < -activation.speed)
         return cls(
-            record=record, residual=max(wrong, off), impulses=_sum([p.impulses for p in phases]), approaching=closing
+            record=record, residual=max(wrong, off), impulses=summed([p.impulses for p in phases]), approaching=closing
         )
 
     @classmethod
@@ -94,7 +94,7 @@ class JudgedImpact:
 
         A passage gains no energy; what contacts gain that come to rest is judged with what follows (`recorded_rests`).
         """
-        total = _sum(record.problems)
+        total = summed(record.problems)
         d = snapshot(local, State(t=record.t, q=record.q, v=record.before), activation=activation)
         push = sum((rows[key].J.T @ p for key, p in total.items() if key in rows), np.zeros(len(d.v)))
         gain, size = (
@@ -147,7 +147,8 @@ def _allowed(phases: Sequence[Phase], law: ImpactLaw) -> bool:
     return all(phase.solution.solved and not (passive and phase.gain > BORDER) for phase in phases)
 
 
-def _sum(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+def summed(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """Return the sums of impulses, by id."""
     total: dict[str, Array] = {}
     for own in parts:
         for key, p in own.items():

@@ -18,6 +18,7 @@ from ...integrate.impact.problem import kinetic
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from .from_file import off_cones
+from .recorded_impacts import summed
 from .recorded_motion import RecordedMotion
 from .saved_rows import listing, one_sided
 
@@ -46,7 +47,7 @@ def _struck(motion: RecordedMotion, since: float, ids: Set[str]) -> Iterator[Pus
     """Yield what rows push in the jumps of a step from a time on."""
     for one in motion.impacts:
         strike = one.record
-        pushes = strike.problems[0] if strike.kind == "rest" else one.impulses
+        pushes = summed(strike.problems) if strike.kind == "rest" else one.impulses
         if strike.t < since or not ids & pushes.keys():
             continue
         state = State(t=strike.t, q=strike.q, v=strike.before)

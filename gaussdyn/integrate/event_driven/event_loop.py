@@ -186,7 +186,9 @@ def _event_of_user(stretch: Stretch, piece: Piece) -> tuple[NamedEvent, Point] |
     """Return the first event of the user in a step and where it is, if there is one before any other event."""
     until = piece.t_end if stretch.found is None else stretch.found.t
     task = stretch.segment.task
-    first = first_of(task.events, piece, until, stretch.segment.read, task.start.t)
+    since, fired = task.start.t, task.known.fired
+    names = fired[1] if fired is not None and fired[0] == since else None
+    first = first_of(task.events, piece, until, stretch.segment.read, since, names)
     if first is None:
         return None
     one, crossing, look = first

@@ -15,7 +15,7 @@ from ...arrays import EPS, Array
 from ...contact.snapshot import Activation, rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
-from ..contact_modes import CLOSED, Modes
+from ..contact_modes import CLOSED, Modes, parts_of
 from ..impact.history import ImpactRecord
 from ..impact.impact import impact
 from ..impact.problem import one_sided
@@ -210,7 +210,9 @@ def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     X = np.linalg.solve(M, B.T)
     p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(rows, was)), rcond=None)[0], np.float64)
     still = replace(segment, v=was + X @ p)
-    chosen = choose(still.setting(), still.state(), still.place(), [modes], still.closed)
+    place = still.place()
+    guess = _with_sticking(place.rows, modes, still.closed.speed)
+    chosen = choose(still.setting(), still.state(), place, [guess], still.closed)
     before, after = 0.5 * float(was @ M @ was), 0.5 * float(still.v @ M @ still.v)
     now = chosen.now
     # friction under a given load is a force: it has no impulse
@@ -227,6 +229,15 @@ def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     segment = jump(segment, "rest", still.v, (impulses,), after - before)
     segment = replace(segment, passing={**segment.passing, **dict.fromkeys(ids, end)})
     return enter(segment, chosen.phase, now)
+
+
+def _with_sticking(rows: Sequence[Row], modes: Modes, speed: float) -> Modes:
+    """Return the modes with those contacts sticking that slip no faster than a speed (m/s)."""
+    slow = [
+        row.id for row in rows
+        if row.frictional and modes[row.id].slip and np.linalg.norm(row.rate[parts_of(row)[0]]) <= speed
+    ]  # fmt: skip
+    return {**modes, **{key: modes[key].but(slip=()) for key in slow}}
 
 
 def _pulled(segment: Segment, pushes: Sequence[Array], now: Instant, ids: Collection[str], left: float) -> set[str]:

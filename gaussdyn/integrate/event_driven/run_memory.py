@@ -70,6 +70,8 @@ class RunMemory:
         Empty, or the system with all contacts that it can have, or as it is where these depend on the pose.
     ahead : Start or None
         Where the motion goes on after the last clear event.
+    fired : tuple of float and frozenset of str, or None
+        When the last segment ended (s), and the events of the user that it ended with.
     """
 
     entered: deque[Entered] = field(default_factory=lambda: deque(maxlen=2))
@@ -78,6 +80,7 @@ class RunMemory:
     mechanism: Kept = field(default_factory=list)
     listed: list[System] = field(default_factory=list)
     ahead: Start | None = None
+    fired: tuple[float, frozenset[str]] | None = None
 
     def whole(self, system: System, q: Array) -> System:
         """Return the system with all contacts that it can have, if they are always the same; its rows by kernels."""

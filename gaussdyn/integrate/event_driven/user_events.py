@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,8 @@ from .guards import Guard
 
 LOOKS = 8  # looks at a function per step of the integrator
 ROUNDED = 1e-14  # of the largest value in a step: what is below this is zero
-KNOWN = 1e-12  # s, times max(1, |t|): what passes through zero so near to the start of a segment does so there
+FIRED = 1e-9  # the same where a segment begins with this event: what is left there is rounding of either sign
+KNOWN = 1e-12  # s, or what times resolve: what passes through zero so near to the start of a segment does so there
 
 Read = Callable[[float, Array], State]  # the state that belongs to a time and a point of the integrator
 
@@ -99,12 +101,13 @@ def events_of(given: object) -> dict[str, UserEvent]:
 
 
 def first_of(
-    events: Sequence[NamedEvent], piece: Piece, until: float, read: Read, since: float
+    events: Sequence[NamedEvent], piece: Piece, until: float, read: Read, since: float, fired: Collection[str] | None
 ) -> tuple[NamedEvent, Crossing, Callable[[float, Array], Seen]] | None:
     """Return the first event in a step of the integrator before a time, and how to look at it: a value that falls.
 
     A function is looked at nine times per step: two zeros between two looks are not seen. Nor are those at `since` (s),
-    where the segment begins: that may be this very event.
+    where the segment begins: that may be this very event. fired: those that the last segment ended with, if that is
+    known.
     """
     if not events or not until > piece.t:
         return None
@@ -113,7 +116,8 @@ def first_of(
     best = None
     for one in events:
         values = np.array([one.value(state) for state in states])
-        found = _first_zero(one, times, values, piece, read, since)
+        zero = FIRED if piece.t == since and (fired is None or one.name in fired) else ROUNDED
+        found = _first_zero(one, times, values, piece, read, since, zero)
         if found is not None and (best is None or found[0] < best[0]):
             best = (*found, one)
     if best is None:
@@ -128,11 +132,16 @@ def first_of(
 
 
 def _first_zero(
-    one: NamedEvent, times: Array, values: Array, piece: Piece, read: Read, since: float
+    one: NamedEvent, times: Array, values: Array, piece: Piece, read: Read, since: float, zero: float
 ) -> tuple[float, float] | None:  # fmt: skip
-    """Return when a function first passes through zero, and whether it rises (1) or falls (-1) there."""
-    seen = np.flatnonzero(np.abs(values) > ROUNDED * np.abs(values).max())
-    for a, b in itertools.pairwise(seen):
+    """Return when a function first passes through zero, and whether it rises (1) or falls (-1) there.
+
+    zero: the share of the largest value up to which the first one is nothing.
+    """
+    size = np.abs(values)
+    seen = size > ROUNDED * size.max()
+    seen[0] = size[0] > zero * size.max()
+    for a, b in itertools.pairwise(np.flatnonzero(seen)):
         sign = float(np.sign(values[b]))
         if sign == np.sign(values[a]) or one.event.direction == -sign:
             continue
@@ -141,6 +150,6 @@ def _first_zero(
         t = zero_of(
             lambda t: one.value(read(t, piece.at(t))), (low, float(values[a])), (high, float(values[b])), near
         )  # fmt: skip
-        if t - since > KNOWN * max(1.0, abs(t)):
+        if t - since > max(KNOWN, 4.0 * math.ulp(t)):
             return t, sign
     return None

@@ -214,3 +214,26 @@ def motion_with(run, system, k, strike):
     """Return the step of an impact on record, with another one in its place."""
     impacts, at = (*run.impacts[:k], strike, *run.impacts[k + 1 :]), int(np.flatnonzero(run.saved == strike.step)[0])
     return RecordedMotion.of(replace(run, impacts=impacts), system, at, Activation(), Moreau())
+
+
+def test_a_rest_without_impulses_is_noticed():
+    system, run = slid(1.2, 0.2)
+    k = next(k for k, one in enumerate(run.impacts) if one.kind == "rest")
+    impacts = list(run.impacts)
+    impacts[k] = replace(impacts[k], problems=())
+    assert not audit(replace(run, impacts=tuple(impacts)), system).passed
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.4, 0.8])
+def test_boxes_that_tumble_onto_a_floor_and_come_to_rest_pass(mu):
+    """Where one corner stops to slip nothing moves, and friction has no say."""
+    rng = np.random.default_rng(11)
+    for _ in range(4):
+        law = ContactLaw(mu=mu, eps_n=float(rng.uniform(0.05, 0.5)))
+        system = PlanarSystem(
+            bodies=[box("a", mass=1.0, width=0.4, height=0.2)], obstacles=[HalfPlane(name="floor")], contact=law
+        )
+        speeds = rng.uniform(-2.0, 2.0), 0.0, rng.uniform(-3.0, 3.0)
+        start = system.state({"a": (0.0, 0.3, rng.uniform(-0.5, 0.5))}, {"a": speeds})
+        checked = audit(simulate(system, start, 1.2, stepper=EventDriven()), system)
+        assert checked.passed, checked.explain()

@@ -12,6 +12,8 @@ from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.event_driven.user_events import UserEvent
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.stepper_names import from_settings
+from gaussdyn.mechanics.planar.bodies import Point
+from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.scenes.catalogue import build
 
 G = 9.81
@@ -126,3 +128,21 @@ def test_settings_tell_the_events_and_a_stepper_from_them_has_none():
     stepper = EventDriven(events={"low": UserEvent(g=lambda t, s: 1.0, stop=True)})
     assert stepper.settings()["events"] == {"low": {"stop": True, "direction": 0}}
     assert from_settings(stepper.settings()).settings() == EventDriven().settings()
+
+
+@pytest.mark.parametrize("speed", [1e-3, 1e-6])
+def test_an_event_that_is_passed_slowly_happens_once(speed):
+    """Right after it its function is what rounding leaves, of either sign, and changes by less for a while."""
+    system = PlanarSystem(bodies=[Point(name="p", mass=1.0)], gravity=(0.0, 0.0))
+
+    def height(x, y):
+        return 10.0 * math.sin(3.0 * x) * math.cos(y) + x**3 + 7.0 * y * y
+
+    for k in range(15):
+        x, t = 1.0 + 0.037 * k, 0.31 + 0.02 * k
+        level = height(x + speed * t, 0.7 + 0.3 * speed * t)
+        start = system.state({"p": (x, 0.7)}, {"p": (speed, 0.3 * speed)})
+        event = {"level": lambda t, state, level=level: height(state.q[0], state.q[1]) - level}
+        run = simulate(system, start, 1.0, stepper=EventDriven(events=event))
+        assert run.status == "COMPLETED"
+        assert len(times(run, "level")) == 1, k

@@ -150,20 +150,29 @@ class ChartMotion:
         )  # fmt: skip
 
     def reactions(self, flow: SmoothFlow) -> Array:
-        """Return the multipliers at the collocation points, shape (STAGES, rows), N: the shortest if not unique."""
-        if self.lam is not None:
-            x = flow.points / self.chart.half
-            u = flow.speeds
-            powers = np.stack([np.ones_like(u), u, u * u], axis=1)
-            values = np.einsum("sn,nkr,sk->sr", interpolation(x), self.lam, powers)
-            away = np.where(np.abs(x) < 1e-9, 1e-9, x)
-            return np.asarray(values / (away**self.growth)[:, None])
+        """Return the multipliers at the collocation points, shape (STAGES, rows), N: the shortest if not unique.
+
+        Near a singular point a table of what grows there loses digits: what it leaves of the balance is solved for.
+        """
+        if self.lam is None:
+            return self._balancing(flow, np.zeros((STAGES, len(self.chart.space.ids))))
+        x = flow.points / self.chart.half
+        u = flow.speeds
+        powers = np.stack([np.ones_like(u), u, u * u], axis=1)
+        values = np.einsum("sn,nkr,sk->sr", interpolation(x), self.lam, powers)
+        away = np.where(np.abs(x) < 1e-9, 1e-9, x)
+        found = np.asarray(values / (away**self.growth)[:, None])
+        return self._balancing(flow, found) if self.growth else found
+
+    def _balancing(self, flow: SmoothFlow, guess: Array) -> Array:
+        """Return multipliers that balance the motion at the collocation points, by the least change of a guess."""
         found = []
-        for t, p, u, rate in zip(flow.times, flow.points, flow.speeds, flow.rates, strict=True):
+        for t, p, u, rate, r in zip(flow.times, flow.points, flow.speeds, flow.rates, guess, strict=True):
             q, T, kappa = self.chart.at(p)
+            G = self.chart.space.jacobian(q).T
             short = np.asarray(self.system.mass(q)) @ (T * rate + kappa * u * u)
-            short = short - self.system.force(t, q, T * u, self.control)
-            found.append(np.linalg.lstsq(self.chart.space.jacobian(q).T, short, rcond=DEPENDENT)[0])
+            short = short - self.system.force(t, q, T * u, self.control) - G @ r
+            found.append(r + np.linalg.lstsq(G, short, rcond=DEPENDENT)[0])
         return np.array(found)
 
 

@@ -154,21 +154,21 @@ def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
 )
 def modes_newton(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, p: Array, v: Array, u: Array, best: Array, alpha: float,
-    tol: float, ready: float, limit: int, held: bool,
+    tol: float, ready: float, limit: int, factored: bool,
 ) -> tuple[float, int, float, float, bool]:  # fmt: skip
     """Improve p until E <= tol; the given p is taken as it is where its E <= ready.
 
     Once below tol, refinement goes on to `ready` or as long as it gains a factor of two, so that bodies at rest stand
     still to rounding. What rounding does to light bodies hides in E what is wrong with heavy ones: where E can fall no
     further, it goes on as long as the momentum that a step moves is halved. The factors are kept while no mode changes
-    and E falls fast or is below tol; with `held` those at hand are of this alpha and these contacts. The proximal term
+    and E falls fast or is below tol; `factored`: those at hand are of this alpha and these contacts. The proximal term
     alpha changes once at most. Returns E, the number of factorisations, the least residual to ask for, alpha, and
-    whether the factors may be held; p is the best point met (`best` is work space), v and u belong to it.
+    whether the factors may serve again; p is the best point met (`best` is work space), v and u belong to it.
     """
     n, mode, F = problem.contacts.first[-1], work.mode, work.F
     scale, floor = without_impulses(problem, work, p, v, u, best)
-    goal, E, now, last, factors, changed, switched, again = max(tol, floor), np.inf, 0.0, np.inf, 0, n, False, not held
-    waited, moved, before, blind = 0, np.inf, np.inf, False
+    goal, E, now, last, factors, changed, switched = max(tol, floor), np.inf, 0.0, np.inf, 0, n, False
+    again, waited, moved, before, blind = not factored, 0, np.inf, np.inf, False
     for it in range(limit + 1):
         motion(problem, p, F, v, u)
         now = residual(problem, scale, p, u)
@@ -188,23 +188,23 @@ def modes_newton(
         stale = not again and slips(n, mode)
         other = alpha if switched or it == 0 or stale else next_term(alpha, grew, changed == 0, E / last)
         if other != alpha or (grew and stale):
-            switched, alpha, held = switched or other != alpha, other, False
+            switched, alpha, factored = switched or other != alpha, other, False
             copy_rows(n, best, p)
             motion(problem, p, F, v, u)
-        again = not held or (goal < E and it > 0 and KEEP * last < E and slips(n, mode))
+        again = not factored or (goal < E and it > 0 and KEEP * last < E and slips(n, mode))
         changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, mode, again)
-        if not held:
+        if not factored:
             changed = n
         elif changed > 0:
             if goal >= E and it > 0 and not moving:
-                held = False
+                factored = False
                 break
             if not again and slips(n, mode):
                 linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, mode, True)
             again = True
         before, moved = moved, newton_step(problem, ordering, work, p, again)
-        factors, held = factors + again, True
+        factors, factored = factors + again, True
     if now != E:
         copy_rows(n, best, p)
         motion(problem, p, F, v, u)
-    return E, factors, floor, alpha, held
+    return E, factors, floor, alpha, factored

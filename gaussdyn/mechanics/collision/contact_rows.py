@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._jit import kernel, record
 from ...arrays import Array, IntArray
+from .body_motions import BodyMotions
 from .bounds.search_records import ContactList
 from .feature_kinematics import RigidMotion, add_body, contact_frame, feature_geometry, feature_motion, rates_and_drifts
 from .primitives import A3, I1, I2
@@ -67,18 +68,7 @@ def contact_jacobian(
     add_body(-1.0, x[b], point, JX[b], turn[b], frame, first[b], J)
 
 
-@record(A2, A3, A2, A2, A2, A3, A3, I1, by_value=True)
-class Kinematics(NamedTuple):
-    """How b bodies move at one state, see `features.Bodies`."""
-
-    x: Array
-    R: Array
-    v: Array
-    omega: Array
-    drift: Array
-    J: Array
-    turn: Array
-    first: IntArray
+record(A2, A3, A2, A2, A2, A3, A3, I1, by_value=True)(BodyMotions)
 
 
 @record(A2, A3, A2, A1, A1, by_value=True)
@@ -102,8 +92,8 @@ class ContactRows(NamedTuple):
     drift: Array
 
 
-@kernel(f"void(ContactList, Kinematics, {I1}, ContactRows)", entry=True)
-def feature_rows(found: ContactList, bodies: Kinematics, start: IntArray, out: ContactRows) -> None:
+@kernel(f"void(ContactList, BodyMotions, {I1}, ContactRows)", entry=True)
+def feature_rows(found: ContactList, bodies: BodyMotions, start: IntArray, out: ContactRows) -> None:
     """Fill in the rows of contacts between bodies (-1: the last); contact i has the rows start[i]:start[i + 1]."""
     x, R, v, omega, drift, JX, turn, first = bodies
     for i in range(len(found.kind)):

@@ -18,6 +18,7 @@ from ...arrays import Array, IntArray, scalar, vector
 from ...errors import InputError
 from ..contact_law import ContactLaw
 from ..rows import Row, pair_of
+from .body_motions import BodyMotions
 from .tangent_frames import in_chart
 
 KINDS = (
@@ -86,27 +87,6 @@ class Motion(Protocol):
         ...
 
 
-class Bodies(NamedTuple):
-    """How b bodies move at one state: the attributes of `Motion`, stacked; the ground may be the last.
-
-    Attributes
-    ----------
-    x, R, v, omega, drift : Array, shape (b, 3), R (b, 3, 3)
-    J, turn : Array, shape (b, 3, w)
-        For those w velocities of the system that begin with number `first`.
-    first : IntArray, shape (b,)
-    """
-
-    x: Array
-    R: Array
-    v: Array
-    omega: Array
-    drift: Array
-    J: Array
-    turn: Array
-    first: IntArray
-
-
 class Found(NamedTuple):
     """Contacts as arrays; detection gives them in the order of their ids.
 
@@ -134,7 +114,7 @@ class Found(NamedTuple):
         """Return the contacts with points over rims that stay on their edges: every rate is that of its gap then."""
         return self._replace(kind=np.where(self.kind == EDGE_RIM, BALL_PLANE, self.kind))
 
-    def gaps(self, bodies: Bodies) -> Array:
+    def gaps(self, bodies: BodyMotions) -> Array:
         """Return the gaps, m, shape (c,)."""
         from .contact_rows import feature_gaps
 
@@ -143,7 +123,7 @@ class Found(NamedTuple):
         return gaps
 
     def rows(
-        self, blanks: Sequence[Row], bodies: Bodies, nv: int, charts: Mapping[str, int] | None = None
+        self, blanks: Sequence[Row], bodies: BodyMotions, nv: int, charts: Mapping[str, int] | None = None
     ) -> list[Row]:  # fmt: skip
         """Return the contacts at one state, for what `Feature.blank` gave for each.
 
@@ -158,7 +138,7 @@ class Found(NamedTuple):
             NaN or infinity; names the contact.
         """
         from .bounds.search_records import ContactList
-        from .contact_rows import ContactRows, Kinematics, feature_rows
+        from .contact_rows import ContactRows, feature_rows
 
         start = np.zeros(len(blanks) + 1, dtype=np.int64)
         start[1:] = np.cumsum([blank.size for blank in blanks])
@@ -166,7 +146,7 @@ class Found(NamedTuple):
         moved, frames = np.empty((len(blanks), 13)), np.empty((len(blanks), 6, 3))
         J, rate, drift = np.zeros((size, nv if nv <= WIDE else 0)), np.empty(size), np.empty(size)
         out = ContactRows(moved, frames, J, rate, drift)
-        feature_rows(ContactList(*self), Kinematics(*bodies), start, out)
+        feature_rows(ContactList(*self), bodies, start, out)
         rows = []
         ends = zip(blanks, moved[:, 0].tolist(), start.tolist(), start[1:].tolist(), strict=False)
         for c, (blank, gap, i, k) in enumerate(ends):
@@ -183,7 +163,7 @@ class Found(NamedTuple):
         return rows
 
 
-def _jacobian(bodies: Bodies, pair: IntArray, point: Array, frame: Array, shape: tuple[int, int]) -> Array:
+def _jacobian(bodies: BodyMotions, pair: IntArray, point: Array, frame: Array, shape: tuple[int, int]) -> Array:
     """Return J of one contact, shape (k, nv)."""
     from .contact_rows import contact_jacobian
 
@@ -278,8 +258,8 @@ class Feature:
 
     def row(self, a: Motion, b: Motion, law: ContactLaw = FRICTIONLESS) -> Row:
         """Return the contact at one state: rows N, or N, T1, T2, with R1, R2 and S behind them as `law` needs them."""
-        stacked = [np.stack([getattr(a, name), getattr(b, name)]) for name in Bodies._fields[:-1]]
-        bodies = Bodies._make([*stacked, np.zeros(2, dtype=np.int64)])
+        stacked = [np.stack([getattr(a, name), getattr(b, name)]) for name in BodyMotions._fields[:-1]]
+        bodies = BodyMotions._make([*stacked, np.zeros(2, dtype=np.int64)])
         kind, pair, none = np.array([self.kind]), np.array([[0, 1]]), np.zeros((1, 4), dtype=np.int64)
         (row,) = Found(kind, pair, none, self.data[None]).rows([self.blank(law)], bodies, a.J.shape[1])
         return row

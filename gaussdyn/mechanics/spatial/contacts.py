@@ -13,7 +13,8 @@ import numpy as np
 from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError
-from ..collision.features import BALL_BALL, WIDTH, Bodies, Feature, Found
+from ..collision.body_motions import BodyMotions
+from ..collision.features import BALL_BALL, WIDTH, Feature, Found
 from ..collision.search import Shapes
 from ..collision.shapes import SHAPES, HalfSpace, Shape
 from ..collision.terrain.surfaces import Surface
@@ -142,7 +143,7 @@ class Contacts:
         travel = np.append(self.travel, 0.0)[self.found.bodies].sum(axis=1)  # the ground comes last
         return {blank.id: far for blank, far in zip(self.blanks, travel.tolist(), strict=True)}
 
-    def among(self, bodies: Bodies, ahead: Bodies | None, reach: float) -> Contacts:
+    def among(self, bodies: BodyMotions, ahead: BodyMotions | None, reach: float) -> Contacts:
         """Return these with the contacts of bodies that are open by `reach` (m) at most, here or where they come to."""
         travel = self.travel
         found = self.shapes.look(bodies.x, bodies.R, reach, travel)
@@ -248,7 +249,7 @@ class Contacts:
             return []
         return self.found.rows(self.blanks, bodies_at(q, v), len(v), self.charts)
 
-    def _joined(self, found: Found, later: Found, bodies: Bodies) -> Found:
+    def _joined(self, found: Found, later: Found, bodies: BodyMotions) -> Found:
         """Return the contacts found now, and those found later only that are not closed now, in the order of ids."""
         seen, gaps = set(map(tuple, found.label.tolist())), later.gaps(bodies).tolist()
         new = [k for k, label in enumerate(later.label.tolist()) if tuple(label) not in seen and gaps[k] >= -CLOSED]

@@ -19,7 +19,7 @@ from ...arrays import EPS, Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross, cross_matrix, matrix_of, pointing, product, unit_quaternion
 from ...mends import other_name
-from ..collision.features import Bodies
+from ..collision.body_motions import BodyMotions
 from ..collision.shapes import Quaternion, Triple
 from ..names import GROUND, check_name, nearest
 from .bodies import SpatialBody
@@ -222,7 +222,7 @@ class Turns:
         return (R if marker.turn == IDENTITY else R @ matrix_of(marker.turn)), omega
 
 
-def bodies_at(q: Array, v: Array) -> Bodies:
+def bodies_at(q: Array, v: Array) -> BodyMotions:
     """Return how all bodies move, and last the ground; each with the six velocities that are its own."""
     from ..collision.contact_rows import body_motions
 
@@ -233,7 +233,7 @@ def bodies_at(q: Array, v: Array) -> Bodies:
     R = np.empty((n + 1, 3, 3))
     R[n] = np.eye(3)
     body_motions(q, v, x, R, velocity, omega, turn)
-    return Bodies(x, R, velocity, omega, np.zeros((n + 1, 3)), J, turn, first)
+    return BodyMotions(x, R, velocity, omega, np.zeros((n + 1, 3)), J, turn, first)
 
 
 def poses_at(q: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import math
 from itertools import combinations
 
 from ...arrays import IntArray
-from ..collision.features import Bodies
+from ..collision.body_motions import BodyMotions
 from ..collision.search import BOX, CAPSULE, ELLIPSOID, HALF_SPACE, MESH, SPHERE, Shapes
 from .contacts import Contacts
 
@@ -17,7 +17,7 @@ POINTED = (SPHERE, CAPSULE, BOX, MESH, ELLIPSOID)  # what touches a plane in poi
 MOST = 24  # contacts: of more, most are far away
 
 
-def lasting(contacts: Contacts, bodies: Bodies) -> Contacts | None:
+def lasting(contacts: Contacts, bodies: BodyMotions) -> Contacts | None:
     """Return the same with every contact there can be; None where that depends on the pose, or they are many."""
     few = contacts.found is None and 1 < len(contacts.shapes.labels) <= MOST
     if not few or not _only_on_planes(contacts.shapes):

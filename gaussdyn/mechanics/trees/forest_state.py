@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._jit import Held
 from ...arrays import Array
-from ..collision.features import Bodies
+from ..collision.body_motions import BodyMotions
 from ..rows import Row
 from .forest import Forest
 from .frames import frame_motions, frame_speeds
@@ -94,14 +94,14 @@ class ForestState:
         found = zip(blanks, numbers[:, 0].tolist(), numbers, J, strict=True)
         return [row.but(gap=gap, rate=x[1:2], drift=x[2:3], J=line[None]) for row, gap, x, line in found]
 
-    def bodies(self) -> Bodies:
+    def bodies(self) -> BodyMotions:
         """Return how all bodies move; columns of J and turn are those of velocities, and one for `frame_motions`."""
         moving, n, nv = self.placed.moving, len(self.forest.trees.inertia), len(self.v)
         velocity, omega, drift = (np.zeros((n + 1, 3)) for _ in range(3))
         JX, turn = (np.zeros((n + 1, 3, nv + 1)) for _ in range(2))
         frame_speeds(self.held, velocity, omega)
         frame_motions(self.held, drift, JX, turn)
-        return Bodies(moving.x, moving.R, velocity, omega, drift, JX, turn, np.zeros(n + 1, dtype=np.int64))
+        return BodyMotions(moving.x, moving.R, velocity, omega, drift, JX, turn, np.zeros(n + 1, dtype=np.int64))
 
     def frame(self, body: int) -> Frame:
         """Return the frame of a body, by number."""

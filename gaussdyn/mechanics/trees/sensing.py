@@ -17,7 +17,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...linalg.rotations import cross, matrix_of, quaternion_of
 from ...mends import other_name
-from ..collision.features import Bodies
+from ..collision.body_motions import BodyMotions
 from ..names import nearest
 from .forces import actuator_force, actuator_forces, length_and_rate
 from .forest_state import ForestState, held
@@ -61,12 +61,12 @@ class Here:
         return ForestState.at(self.system.forest, self.q, self.v, self.control)
 
     @cached_property
-    def now(self) -> Bodies:
+    def now(self) -> BodyMotions:
         """How all bodies move."""
         return self.state.bodies()
 
     @cached_property
-    def before(self) -> Bodies:
+    def before(self) -> BodyMotions:
         """How all bodies moved before the step."""
         return ForestState.at(self.system.forest, self.before_q, self.before_v).bodies()
 
@@ -92,13 +92,13 @@ class Here:
         return [self.body(one) for one in found]
 
 
-def point_motion(bodies: Bodies, b: int, at: Sequence[float]) -> tuple[Array, Array]:
+def point_motion(bodies: BodyMotions, b: int, at: Sequence[float]) -> tuple[Array, Array]:
     """Return place and velocity of a point of a body in space."""
     arm = bodies.R[b] @ np.asarray(at, dtype=np.float64)
     return bodies.x[b] + arm, bodies.v[b] + cross(bodies.omega[b], arm)
 
 
-def momenta(system: TreeSystem, bodies: Bodies, chosen: Sequence[int], about: Array) -> Array:
+def momenta(system: TreeSystem, bodies: BodyMotions, chosen: Sequence[int], about: Array) -> Array:
     """Return momentum, and angular momentum about a point in space, of some bodies, shape (6,)."""
     total = np.zeros(6)
     for b in chosen:

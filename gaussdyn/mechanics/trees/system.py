@@ -15,7 +15,7 @@ from ..._show import brief
 from ...arrays import Array, vector
 from ...errors import InputError
 from ...linalg.rotations import matrix_of, product
-from ..collision.features import Bodies
+from ..collision.body_motions import BodyMotions
 from ..collision.shapes import Triple, triple
 from ..collision.tangent_frames import chart_of
 from ..contact_law import ContactLaw
@@ -349,7 +349,7 @@ def _contacts(system: TreeSystem) -> Contacts:
     return Contacts.of(shapes, radii, system.obstacles, system.contact, system.pairs, joined)
 
 
-def _contact_rows(contacts: Contacts, bodies: Bodies, nv: int) -> list[Row]:
+def _contact_rows(contacts: Contacts, bodies: BodyMotions, nv: int) -> list[Row]:
     """Return the rows of contacts; the last column of J is what velocities alone give to their second rates."""
     if not contacts.found or not contacts.blanks:
         return []

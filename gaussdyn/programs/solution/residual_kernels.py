@@ -10,6 +10,7 @@ from ...linalg.sparse_rows import ROWS, Rows, motion
 from ..laws.projections import length, moment_cone, moment_lengths, moment_room, moment_shift, natural
 
 OPEN, STICK, SLIP, DEGENERATE = range(4)
+ACTIVE, INACTIVE = 4, 5  # for answers too rough to tell more
 
 
 @kernel(f"UniTuple(float64, 2)(int64, int64, {A1}, {A1}, {A1}, float64)", borrows=True)

@@ -6,11 +6,9 @@ from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.coulomb import step_sizes
 from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
+from ..scheme import CLOSE, TOGETHER
 from .body_kinematics import place_contacts, sort_by_pair
 from .records import ACTS, FEATURES, LATE, OF, WHICH, BodySolver, BodySpan, BodyStep
-
-CLOSE = 1e-11  # m; as in `projection`
-TOGETHER = 1e-6  # of a step; as in `closing`
 
 
 @kernel(f"void({A1}, {I1}, int64, {A2}, {A3}, {A1})", borrows=True)
@@ -34,6 +32,18 @@ def approach(geometry: Array, bodies: IntArray, x: Array, R: Array, v: Array, ro
             normal_row(geometry, bodies, side, x, R, row)
             for k in range(6):
                 rate += row[k] * v[bodies[side], k]
+    return rate
+
+
+@kernel(f"float64({A1}, {I1}, {A2}, {A3}, {A2}, {A1})", borrows=True)
+def approach_size(geometry: Array, bodies: IntArray, x: Array, R: Array, sizes: Array, row: Array) -> float:
+    """Return how large the rate of a gap is as if no parts cancelled, of velocities of these sizes (n, 6)."""
+    rate = 0.0
+    for side in range(2):
+        if bodies[side] >= 0:
+            normal_row(geometry, bodies, side, x, R, row)
+            for k in range(6):
+                rate += abs(row[k]) * sizes[bodies[side], k]
     return rate
 
 
@@ -70,20 +80,6 @@ def restitution(step: BodyStep, f: int, v: Array, speed: float) -> None:
         bounce[f, 1], bounce[f, 2] = law[f, 2] * rate[1], law[f, 2] * rate[2]
 
 
-@kernel("float64(BodyStep, int64, float64)", borrows=True)
-def way_along(step: BodyStep, f: int, dt: float) -> float:
-    """Return how far along the normal of a feature at the middle its bodies may move in dt, as if nothing cancelled."""
-    x, R, geometry, _frame, _moved, rows = step.poses
-    pair, v, free, row, way = step.features.bodies[f], step.state.v, step.state.free, rows[0], 0.0
-    for side in range(2):
-        i = pair[side]
-        if i >= 0:
-            normal_row(geometry[1, f], pair, side, x[1], R[1], row)
-            for k in range(6):
-                way += dt * abs(row[k]) * (abs(v[i, k]) + abs(free[i, k]))
-    return way
-
-
 @kernel("int64(BodyStep, BodySpan)", borrows=True)
 def find_acting(step: BodyStep, span: BodySpan) -> int:
     """Mark the features that act from the beginning of the step, and their restitution terms; return how many changed.
@@ -93,6 +89,10 @@ def find_acting(step: BodyStep, span: BodySpan) -> int:
     x, R, geometry, _frame, _moved, rows = step.poses
     law, numbers, bounce, v = step.features.law, step.acting.marks, step.acting.bounce, step.state.v
     rest, row, rate, zero, changed = (1.0 - span.theta) * span.dt, rows[0], rows[2], span.gap, 0
+    free, sizes = step.state.free, step.state.mean
+    for i in range(len(v)):
+        for k in range(6):
+            sizes[i, k] = abs(v[i, k]) + abs(free[i, k])
     for f in range(step.counts[FEATURES]):
         at = geometry[1, f]
         for k in range(3):
@@ -100,7 +100,8 @@ def find_acting(step: BodyStep, span: BodySpan) -> int:
         before = at[0] - rest * approach(at, step.features.bodies[f], x[1], R[1], v, row)
         closed = before <= zero and at[0] <= zero
         if not closed and step.state.impulse[f, 0] > 0.0:  # what little has opened since is no reason to let go
-            closed = before <= zero + way_along(step, f, span.dt)
+            way = span.dt * approach_size(at, step.features.bodies[f], x[1], R[1], sizes, row)
+            closed = before <= zero + way
         doubt = not closed and min(before, at[0]) <= zero
         if doubt or (closed and (law[f, 1] != 0.0 or law[f, 2] != 0.0)):
             restitution(step, f, step.state.v1, span.speed)

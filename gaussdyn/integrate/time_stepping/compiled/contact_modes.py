@@ -8,10 +8,9 @@ from ...._jit import A1, kernel
 from ....arrays import Array
 from ....contact.free_bodies.coulomb import weighted_length
 from ....contact.free_bodies.structure import block_multiply, relative_motion
+from ....programs.solution.residual_kernels import ACTIVE, DEGENERATE, INACTIVE, OPEN, SLIP, STICK
+from ....programs.solution.residuals import BORDER
 from .records import FEATURES, MODE, NOW, WHICH, BodySolver, BodyStep
-
-OPEN, STICK, SLIP, DEGENERATE, ACTIVE, INACTIVE = range(6)
-BORDER = 1e-8  # of |rho q|, as in `programs.residuals`
 
 
 @kernel(f"int64(float64, float64, {A1}, {A1}, float64)", borrows=True)

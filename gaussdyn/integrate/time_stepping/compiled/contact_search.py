@@ -10,7 +10,9 @@ from ...._jit import A2, A3, kernel, record
 from ....arrays import Array
 from ....mechanics.collision.bounds.search_records import ContactList, SearchShapes, SearchSpace
 from ....mechanics.collision.broad_phase import find_features
+from ....mechanics.spatial.contacts import CLOSED, SLACK
 from ..feature_lists import join_lists
+from ..scheme import ALLOWED, ROUNDING
 from .body_kinematics import move_bodies, pose_bodies
 from .records import FEATURES, BodyStep
 
@@ -31,12 +33,6 @@ class Search(NamedTuple):
     space: SearchSpace
     found: ContactList
     ahead: ContactList
-
-
-SLACK = 1e-6  # of a body's size, as in `mechanics.spatial_contacts`
-CLOSED = 1e-9  # m; as there
-ALLOWED = 1e-10  # m; depth with which a step may end, as in `projection`
-ROUNDING = 7.2e-15  # the same as a share of the largest coordinate
 
 
 @kernel(f"int64(Search, BodyStep, {A2}, {A3}, float64)", borrows=True)

@@ -46,7 +46,7 @@ from .records import (
 from .step import largest_change, looped, move_to_end, note_moved, project_held, rest_bodies, take_guess
 
 ROUNDS = 5  # of contacts that begin to push as others restore
-AHEAD = 2  # mark of contacts that act and were open at the start
+WAS_OPEN = 2  # mark of contacts that act and were open at the start
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding, as in `MoreauJean`
 
 
@@ -56,7 +56,7 @@ def may_crowd(step: BodyStep, problem: BodyProblem) -> bool:
 
     A stack has none, and its passes settle.
     """
-    pair, marks, touched, some, bodies = problem.contacts.pair, step.acting.marks, step.poses.moved, False, 0
+    pair, marks, touched, some, bodies = problem.contacts.pair, step.acting.marks, step.touched, False, 0
     for f in range(step.counts[FEATURES]):
         some = some or marks[ACTS, f] == 0
     for i in range(len(touched)):
@@ -71,7 +71,7 @@ def may_crowd(step: BodyStep, problem: BodyProblem) -> bool:
 
 @kernel("int64(BodyStep, BodySpan)", borrows=True)
 def list_ahead(step: BodyStep, span: BodySpan) -> int:
-    """Let all contacts act, those that are open at the start marked AHEAD; return how many of these there are.
+    """Let all contacts act, those that are open at the start marked WAS_OPEN; return how many of these there are.
 
     What acted by itself stays among them as it is in `index`; `forget_ahead` puts that back.
     """
@@ -83,7 +83,7 @@ def list_ahead(step: BodyStep, span: BodySpan) -> int:
         numbers[JOINED, f] = not numbers[ACTS, f]
         numbers[ACTS, f] = 1
         if begin[f, 0] > span.gap:
-            numbers[ACTS, f] = AHEAD
+            numbers[ACTS, f] = WAS_OPEN
             bounce[f, 0] = bounce[f, 1] = bounce[f, 2] = 0.0
             found += 1
     return found
@@ -112,7 +112,7 @@ def put_gaps(step: BodyStep, problem: BodyProblem, span: BodySpan) -> None:
         f = numbers[WHICH, c]
         for k in range(3):
             w[c, k] = kept * bounce[f, k]
-        if numbers[ACTS, f] == AHEAD and bounce[f, 0] == 0.0:
+        if numbers[ACTS, f] == WAS_OPEN and bounce[f, 0] == 0.0:
             w[c, 0] += max(middle[f, 0], 0.0) / (span.theta * span.dt)
 
 
@@ -137,13 +137,13 @@ def crowded(step: BodyStep, solver: BodySolver, force: bool) -> int:
 
     With `force` that with the largest impulse of all.
     """
-    marks, pairs, p, found, most = step.acting.marks, step.poses.moved, solver.iterate.p, -1, 0.0
+    marks, pairs, p, found, most = step.acting.marks, step.touched, solver.iterate.p, -1, 0.0
     pair, first = solver.problem.contacts.pair, solver.problem.contacts.first
     count_pushing(solver.problem, p, pairs)
     for k in range(len(first) - 1):
         held = max(pairs[pair[k, 0]] if pair[k, 0] >= 0 else 0, pairs[pair[k, 1]]) > 1
         for c in range(first[k], first[k + 1]):
-            closes = held and marks[ACTS, marks[WHICH, c]] == AHEAD
+            closes = held and marks[ACTS, marks[WHICH, c]] == WAS_OPEN
             if (closes or force) and p[c, 0] > most:
                 found, most = marks[WHICH, c], p[c, 0]
     return found
@@ -159,7 +159,7 @@ def rebound(step: BodyStep, solver: BodySolver, span: BodySpan) -> int:
     found = 0
     for c in range(solver.problem.contacts.first[-1]):
         f = marks[WHICH, c]
-        if marks[ACTS, f] == AHEAD and p[c, 0] > 0.0 and (law[f, 1] != 0.0 or law[f, 2] != 0.0):
+        if marks[ACTS, f] == WAS_OPEN and p[c, 0] > 0.0 and (law[f, 1] != 0.0 or law[f, 2] != 0.0):
             restitution(step, f, turned, span.speed)
             found += bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0
     return found
@@ -250,7 +250,7 @@ def crowded_step(
     place_acting(step, solver, step.state.impulse)
     put_gaps(step, problem, span)
     E, floor, factors, slow = solve_islands(problem, iterate, tol, READY * tol, span.most)
-    which, passes = crowded(step, solver, force or looped(problem, p, step.poses.moved)), 1
+    which, passes = crowded(step, solver, force or looped(problem, p, step.touched)), 1
     restores = 0
     for _ in range(ROUNDS if max(tol, floor) >= E and which >= 0 else 0):  # of contacts that push, restored, others
         found = rebound(step, solver, span)

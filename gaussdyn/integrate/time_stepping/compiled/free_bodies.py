@@ -39,10 +39,10 @@ from .records import (
     OTHERS,
     PAIRS,
     PATH,
+    PROXIMAL,
     RETAKEN,
     ROOM,
     SHARE,
-    SLOW,
     STAGE,
     STANDS,
     TAKEN,
@@ -360,10 +360,10 @@ class CompiledBodies:
         from ....contact.free_bodies.newton import READY
 
         space, tol = self.space, float(log[GOAL])
-        if log[SLOW] > MOST_SLOW:
+        if log[PROXIMAL] > MOST_SLOW:
             return False
         E, floor, used, _slow = solve_islands(space.problem, space.iterate, tol, READY * tol, math.inf)
-        log[FACTORS], log[SLOW], log[PATH] = log[FACTORS] + used, log[SLOW] + 1, PATHS.index("interior")
+        log[FACTORS], log[PROXIMAL], log[PATH] = log[FACTORS] + used, log[PROXIMAL] + 1, PATHS.index("interior")
         space.count[ANSWERED] = int(max(tol, floor) >= E)
         return bool(space.count[ANSWERED])
 
@@ -406,7 +406,7 @@ class _Part(NamedTuple):
 
 def _paths(log: Array) -> tuple[str, ...]:
     """Return how steps were solved, from their log."""
-    path = np.maximum(log[:, PATH], np.where(log[:, SLOW] > 0, 2, np.minimum(log[:, FACTORS], 1)))
+    path = np.maximum(log[:, PATH], np.where(log[:, PROXIMAL] > 0, 2, np.minimum(log[:, FACTORS], 1)))
     return tuple(PATHS[k] for k in path.astype(int).tolist())
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
+from ...impact.restitution_scaling import GAIN
+from ..scheme import SMALL
 from .active_contacts import place_acting
 from .body_kinematics import renew
 from .records import ACTS, FEATURES, JOINED, WHICH, Bodies, BodySolver, BodySpan, BodyStep, Projection
-
-GAIN = 1e-12  # of sum |p . u|
-SMALL = 1e-10  # of the kinetic energy; as there
 
 
 @kernel("int64(BodyStep, BodySolver)", borrows=True)

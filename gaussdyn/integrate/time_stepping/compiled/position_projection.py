@@ -8,10 +8,11 @@ from ...._jit import A2, kernel
 from ....arrays import Array
 from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.coulomb import step_sizes
-from ....contact.free_bodies.newton import EPS, factorise_modes, motion, newton_direction
+from ....contact.free_bodies.newton import factorise_modes, motion, newton_direction
 from ....contact.free_bodies.structure import block_multiply
 from ....linalg.block_lu import Ordering
-from .active_contacts import CLOSE, approach, normal_row
+from ..scheme import ALLOWED, CANCELS, CLOSE, PASSES, ROUNDING, SLOW, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
+from .active_contacts import approach, approach_size
 from .body_kinematics import evaluate, momentum, move_bodies, place_contacts, pose_bodies, sort_by_pair, turn_spins
 from .records import (
     ACTS,
@@ -29,16 +30,9 @@ from .records import (
 )
 from .rest_correction import reached_speeds, single_pushes
 
-SLOW, CANCELS = 1e-9, 1e-12  # as in `scheme`
-ALLOWED = 1e-10  # m; as in `projection`
-PROJECTIONS = 20  # as in `projection`
-SLOWEST = 0.25  # as in `projection`
-CONTRARY = -1000  # instead of the number of passes: no place has all the gaps that are held
+NO_PLACE = -1000  # instead of the number of passes: no place has all the gaps that are held
 LOOSELY = 2  # mark of contacts that are held only as far as that is no strain
-STRAIN = 100.0  # as in `projection`
-SOFT = 1e-7  # compliance of a gap that pushes, relative to the local one; taken out again round by round
 SOFTER = (1e-2, 1e-4)  # where many gaps begin to push, they are found in a few factorisations like that
-ROUNDS = 20
 FEW_FACTORS = 8  # of the first round, before it is begun again softer
 MOST_FACTORS = 40  # of one round
 
@@ -196,7 +190,7 @@ def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate
         used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, True)
         factors += used
     change = take_pushes(problem, work, iterate)
-    for _ in range(ROUNDS - 1):
+    for _ in range(SOFT_ROUNDS - 1):
         if change <= enough:
             break
         place_centre(problem, iterate)
@@ -310,7 +304,7 @@ def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
     """Move the end of the step (q in q1) until no gap is negative, those held are closed; see `projection`.
 
     Every pass shifts by M^-1 J^T p with J and M where it begins, p >= 0 and p = 0 where it leaves a gap (to first
-    order), of either sign where the gap is held. Returns the passes, negative if it fails, `CONTRARY` if gaps that are
+    order), of either sign where the gap is held. Returns the passes, negative if it fails, `NO_PLACE` if gaps that are
     held are why, and the factorisations. The pushes stay in `aside.shifts`, see `note_shift`.
     """
     n, marks, problem, q1 = step.counts[FEATURES], projection.aside.marks, projection.problem, step.state.q1
@@ -324,13 +318,13 @@ def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
     for i in range(len(q1)):
         for k in range(7):
             size = max(size, abs(q1[i, k]))
-    limit, allowed = max(CLOSE, 32.0 * EPS * size), max(ALLOWED, 32.0 * EPS * size)
-    for it in range(PROJECTIONS + 1):
+    limit, allowed = max(CLOSE, ROUNDING * size), max(ALLOWED, ROUNDING * size)
+    for it in range(PASSES + 1):
         far, deepest = farthest(step, projection)
-        if far <= limit or it == PROJECTIONS:
+        if far <= limit or it == PASSES:
             return (it if deepest <= allowed else -1 - it), factors
         if held and (far > max(SLOWEST * first, allowed) or far == np.inf):
-            return CONTRARY, factors
+            return NO_PLACE, factors
         if far == np.inf:
             return -1 - it, factors
         first, earlier, last = earlier, last, far
@@ -346,21 +340,19 @@ def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
             factors += used
         note_shift(step, projection, it)
         shift_end(step, projection)
-    return -1 - PROJECTIONS, factors
+    return -1 - PASSES, factors
 
 
-@kernel(f"float64(BodyStep, int64, {A2})", borrows=True)
-def speed_scale(step: BodyStep, f: int, reach: Array) -> float:
-    """Return the normal speed of a feature as if no parts cancelled: of v, of v without impulses, and of these."""
-    x, R, geometry, _frame, _moved, rows = step.poses
-    pair, v, free, row, scale = step.features.bodies[f], step.state.v, step.state.free, rows[0], 0.0
-    for side in range(2):
-        i = pair[side]
-        if i >= 0:
-            normal_row(geometry[1, f], pair, side, x[1], R[1], row)
-            for k in range(6):
-                scale += abs(row[k]) * (abs(v[i, k]) + abs(free[i, k]) + reach[i, k // 3])
-    return scale
+@kernel("void(BodyStep, BodySolver)", borrows=True)
+def put_speeds_at_hand(step: BodyStep, solver: BodySolver) -> None:
+    """Put in `mean` how large speeds are as if no parts cancelled: v, v without impulses, and what these bring."""
+    v, free, mean = step.state.v, step.state.free, step.state.mean
+    single_pushes(solver.problem, solver.iterate.p, mean)
+    reached_speeds(solver.problem, CANCELS / SLOW, mean)
+    for i in range(len(v)):
+        speed, spin = mean[i, 0], mean[i, 1]
+        for k in range(6):
+            mean[i, k] = abs(v[i, k]) + abs(free[i, k]) + (speed if k < 3 else spin)
 
 
 @kernel("void(BodyStep, BodySolver, Projection, BodySpan, boolean)", borrows=True)
@@ -373,19 +365,22 @@ def hold_pushing(step: BodyStep, solver: BodySolver, projection: Projection, spa
     x, R, geometry, _frame, _moved, rows = step.poses
     numbers, bounce, _value = step.acting
     marks, _shifts, goal = projection.aside
-    p, u, law, reach = solver.iterate.p, solver.iterate.u, step.features.law, step.state.mean
+    p, u, law, bodies, v = solver.iterate.p, solver.iterate.u, step.features.law, step.features.bodies, step.state.v
     rest = (1.0 - span.theta) * span.dt
     if not first:
-        single_pushes(solver.problem, p, reach)
-        reached_speeds(solver.problem, CANCELS / SLOW, reach)
+        put_speeds_at_hand(step, solver)
     for f in range(step.counts[FEATURES]):
         marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, numbers[ACTS, f]
     for c in range(solver.problem.contacts.first[-1]):
         f = numbers[WHICH, c]
-        marks[HELD, f] = p[c, 0] > 0.0 if first else u[c, 0] <= SLOW * speed_scale(step, f, reach)
+        if first:
+            marks[HELD, f] = p[c, 0] > 0.0
+        else:
+            size = approach_size(geometry[1, f], bodies[f], x[1], R[1], step.state.mean, rows[0])
+            marks[HELD, f] = u[c, 0] <= SLOW * size
         if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
             at, e = geometry[1, f], step.laws[SHARE] * law[f, 1]
-            begun = at[0] - rest * approach(at, step.features.bodies[f], x[1], R[1], step.state.v, rows[0])
+            begun = at[0] - rest * approach(at, bodies[f], x[1], R[1], v, rows[0])
             goal[f] = e * e * max(begun, 0.0)
         elif step.laws[MIDDLE] > 0.0:
             marks[HELD, f] *= LOOSELY

@@ -19,7 +19,7 @@ from ....linalg.block_lu import Ordering
 A4 = "float64[:,:,:,::1]"
 OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)  # rows of `Index.marks` and `Aside.marks`
 MIDDLE, SHARE, STANDS = range(3)  # entries of `BodyStep.laws`
-FACTORS, SLOW, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
+FACTORS, PROXIMAL, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
 # Entries of `BodyStep.counts`
 TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN = range(11)
 DONE, GRAPH, ROOM, HARD, OVERLAP, GAINS, UNLISTED = range(7)  # what a step ends with, see `step`
@@ -162,7 +162,7 @@ class Poses(NamedTuple):
     frame : Array, shape (6, 3)
         Work space.
     moved : IntArray, shape (n + 1,)
-        Which bodies move; else work space.
+        Which bodies move.
     rows : Array, shape (3, 7)
         Work space.
     """
@@ -216,7 +216,7 @@ class Aside(NamedTuple):
     goal: Array
 
 
-@record("Bodies", "Loads", "Memory", "Features", "BodyState", "Poses", "Index", A1, I1)
+@record("Bodies", "Loads", "Memory", "Features", "BodyState", "Poses", "Index", A1, I1, I1)
 class BodyStep(NamedTuple):
     """The step at hand: the bodies and their loads, where they are and what touches.
 
@@ -236,6 +236,8 @@ class BodyStep(NamedTuple):
         largest IMPACT; whether the factors of the last step serve if nothing has moved (SERVES); the feature that
         CLOSES in a crowd (+ 1); how many are LISTED if the step is taken again with others that were overlooked; how
         often it was RETAKEN.
+    touched : IntArray, shape (n + 1,)
+        Work space: by body, in how many pairs it is.
     """
 
     bodies: Bodies
@@ -247,6 +249,7 @@ class BodyStep(NamedTuple):
     acting: Index
     laws: Array
     counts: IntArray
+    touched: IntArray
 
 
 @record("BodyProblem", "Ordering", "BodyWork", "Iterate")

@@ -26,7 +26,7 @@ from ..settling import hopeless, stalled
 from .active_contacts import find_acting, find_late, place_acting, rates_at, recall
 from .body_kinematics import evaluate, move_bodies, pose_bodies, renew, turn_spins
 from .joining_contacts import join_late, leave_idle
-from .position_projection import CONTRARY, held_push, hold_pushing, let_go, project_end
+from .position_projection import NO_PLACE, held_push, hold_pushing, let_go, project_end
 from .records import (
     DONE,
     FEATURES,
@@ -48,7 +48,7 @@ NEXT, ENDS, JOINS, LEAVES = range(4)  # what follows passes that have settled
 MOST_FACTORS = 60
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
 POLISHED = 1e-6  # residuals from here on are Newton's to finish
-GAINED = 0.01  # by two passes: where bodies are held in loops that gain less, they are not worth their price
+WORTHWHILE = 0.01  # by two passes: where bodies are held in loops that gain less, they are not worth their price
 
 
 @kernel(f"void({A2}, {A2})", borrows=True)
@@ -121,7 +121,7 @@ def project_held(step: BodyStep, projection: Projection, span: BodySpan) -> tupl
     Returns the passes, negative if it fails, and the factorisations.
     """
     shifts, factors = project_end(step, projection)
-    if shifts == CONTRARY:
+    if shifts == NO_PLACE:
         move_to_end(step, span)
         let_go(step, projection)
         shifts, used = project_end(step, projection)
@@ -195,25 +195,25 @@ def largest_change(M: Array, h: Array, v: Array, guess: Array) -> float:
     borrows=True,
 )
 def solve_contacts(
-    solver: BodySolver, alpha: float, near: float, ready: float, held: bool
+    solver: BodySolver, alpha: float, near: float, ready: float, factored: bool
 ) -> tuple[float, float, int, int, float, bool]:
-    """Solve the contact problem to E <= near; return E, its floor, factorisations, proximal solves, alpha, held."""
+    """Solve the contact problem to E <= near; return E, its floor, factorisations, proximal solves, alpha, factored."""
     problem, ordering, work = solver.problem, solver.ordering, solver.work
     p, u, best, _other, v = solver.iterate
     slow = 0
-    E, factors, floor, alpha, held = modes_newton(
-        problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, held
+    E, factors, floor, alpha, factored = modes_newton(
+        problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, factored
     )
     if not max(near, floor) >= E:
         slow = 1
         E, used, floor = proximal_point(problem, ordering, work, p, v, u, near, 25)
-        factors, held = factors + used, False
+        factors, factored = factors + used, False
         if ready < E < POLISHED:
-            E, used, floor, alpha, held = modes_newton(
-                problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, held
+            E, used, floor, alpha, factored = modes_newton(
+                problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, factored
             )
             factors += used
-    return E, floor, factors, slow, alpha, held
+    return E, floor, factors, slow, alpha, factored
 
 
 @kernel("Tuple((float64, float64, int64))(BodySolver, float64, float64, float64)", borrows=True)
@@ -280,8 +280,8 @@ def give_up(step: BodyStep, solver: BodySolver, change: float, last: float, earl
         return False
     if hopeless(change, last, earlier, MAX_PASSES - passes):
         return True
-    slow = passes > 2 and change > max(GAINED * earlier, NEARLY)
-    return bool(slow and looped(solver.problem, solver.iterate.p, step.poses.moved))
+    slow = passes > 2 and change > max(WORTHWHILE * earlier, NEARLY)
+    return bool(slow and looped(solver.problem, solver.iterate.p, step.touched))
 
 
 @kernel("void(BodyStep)", borrows=True)
@@ -294,11 +294,11 @@ def forget_joined(step: BodyStep) -> None:
 
 @kernel("BodyAnswer(BodyStep, BodySolver, Projection, BodySpan, boolean, boolean)", borrows=True)
 def solve_step(
-    step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, given: bool, held: bool
+    step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, given: bool, factored: bool
 ) -> BodyAnswer:  # fmt: skip
     """Solve the contact problem, renewed until v+ no longer changes; the answer is in `guess` and p, the end in q1.
 
-    given: whether the impulses at hand are an answer already; held: whether the factors at hand are those of the
+    given: whether the impulses at hand are an answer already; factored: whether the factors at hand are those of the
     contacts that act.
     """
     tol, last, earlier, E, goal, alpha = span.tol, np.inf, np.inf, 0.0, span.tol, FINE
@@ -317,19 +317,19 @@ def solve_step(
             code = DONE
             break
         if said != NEXT:
-            last, earlier, begun, settled, held = np.inf, np.inf, passes, False, False
+            last, earlier, begun, settled, factored = np.inf, np.inf, passes, False, False
             joined, left = joined or said == JOINS, left or said == LEAVES
             continue
         passes += 1
         near = max(tol, min(ROUGH, FINER * last))
         ready = near if given and passes == 1 else READY * tol
-        E, floor, used, more, alpha, held = solve_contacts(solver, alpha, near, ready, held)
+        E, floor, used, more, alpha, factored = solve_contacts(solver, alpha, near, ready, factored)
         goal, factors, slow = max(near, floor), factors + used, slow + more
         if not goal >= E and not (E <= ROUGH and last > NEARLY):
             code = HARD
             break
         E, floor, used = rest_bodies(solver, near, E, floor)
-        goal, factors, held = max(tol, floor), factors + used, held and used == 0
+        goal, factors, factored = max(tol, floor), factors + used, factored and used == 0
         change = largest_change(solver.problem.M, solver.problem.h, solver.iterate.v, step.state.guess)
         if change == np.inf:
             break
@@ -341,7 +341,7 @@ def solve_step(
         if not settled and give_up(step, solver, change, last, earlier, passes - begun):
             break
         last, earlier, fine = change, last if last > SETTLED else np.inf, bool(goal >= E)
-    whole = held and passes == 1 and not joined and alpha == FINE
+    whole = factored and passes == 1 and not joined and alpha == FINE
     keeps = whole and not slips(solver.problem.contacts.first[-1], solver.work.mode)
     return BodyAnswer(E, goal, factors, passes, slow, code, -1, keeps)
 

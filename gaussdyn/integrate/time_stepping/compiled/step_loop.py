@@ -11,14 +11,16 @@ import numpy as np
 
 from ...._jit import A1, A2, I2, kernel
 from ....arrays import Array, IntArray
+from ....programs.solution.residual_kernels import OPEN
+from ...impact.restitution_scaling import GAIN
 from ..core.records import AT, CHANGED, CONE, E_, GAINED, GAP, GOAL, KEPT, PASSES
 from ..kept import Kept
 from ..scheme import SEARCHES
 from .body_kinematics import group_pairs, turn_spins
-from .contact_modes import OPEN, beyond_cones, note_modes
+from .contact_modes import beyond_cones, note_modes
 from .contact_search import Search, join_overlaps, search
 from .crowd import crowded_step, forget_ahead, may_crowd
-from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
+from .impact_dissipation import begin_again, find_impact, note_acting, work_gain
 from .keep_bodies import keep_again, keep_contacts, keep_works
 from .records import (
     ANSWERED,
@@ -38,11 +40,11 @@ from .records import (
     OTHERS,
     PAIRS,
     PATH,
+    PROXIMAL,
     RETAKEN,
     ROOM,
     SERVES,
     SHARE,
-    SLOW,
     STAGE,
     STANDS,
     TAKEN,
@@ -193,7 +195,7 @@ def solve_whole(
             return answer
         log[FACTORS] += answer.factors
     answer = solve_step(step, solver, projection, span, given, count[SERVES] > 0 and not given)
-    if answer.code == DONE or not fresh or tried or not looped(solver.problem, solver.iterate.p, step.poses.moved):
+    if answer.code == DONE or not fresh or tried or not looped(solver.problem, solver.iterate.p, step.touched):
         return answer
     log[FACTORS] += answer.factors
     log[PASSES] += answer.passes
@@ -231,7 +233,7 @@ def solve_and_judge(step: BodyStep, solver: BodySolver, projection: Projection, 
     log[E_], log[GOAL] = answer.E, answer.goal
     log[FACTORS] += answer.factors
     log[PASSES] += answer.passes
-    log[SLOW] += answer.slow
+    log[PROXIMAL] += answer.slow
     if answer.code != DONE:
         return int(answer.code)
     count[STAGE], count[SERVES] = SOLVED, answer.keeps and middle == 0.0
@@ -321,8 +323,8 @@ def advance_bodies(
     """Take the steps spans[TAKEN:], rows (t, dt, t_end); return DONE, or why the caller has to help.
 
     A step under other laws than at its end ends with GAINS, and what an impact in it gains.
-    Rows of `kept.log`, zero before their steps, tell besides what those of dense steps do FACTORS, the proximal solves
-    (SLOW), and how the step was solved (PATH, see `free_bodies.PATHS`); AT is negative where the contact closes in a
+    Rows of `kept.log`, zero before their steps, tell besides what those of dense steps do FACTORS, the PROXIMAL
+    solves, and how the step was solved (PATH, see `free_bodies.PATHS`); AT is negative where the contact closes in a
     crowd.
     """
     count, laws = step.counts, step.laws

@@ -126,7 +126,8 @@ class Workspace:
         self.search: Any = Held(Search(shapes, space, ContactList(*found), ahead))
         features = Features(found.kind, found.bodies, found.data, found.label, self.memory.law)
         step = (self.bodies, self.loads, self.memory, features, self.state, self.poses, self.index)
-        self.step: Any = Held(BodyStep(*step, self.laws, self.count))
+        touched = np.zeros(len(self.v) + 1, dtype=np.int64)
+        self.step: Any = Held(BodyStep(*step, self.laws, self.count, touched))
 
     def join(self, pair: IntArray) -> None:
         """Take the pairs of bodies that may touch, and analyse their graph."""

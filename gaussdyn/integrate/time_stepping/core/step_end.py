@@ -6,12 +6,13 @@ import numpy as np
 
 from ...._jit import A1, kernel
 from ....arrays import Array
+from ....programs.solution.residual_kernels import DEGENERATE, INACTIVE
 from ...impact.restitution_scaling import GAIN
 from ..scheme import GONE, SMALL
 from .acting import one_sided
 from .evaluate import kinetic_at, mass_at, potential_at, power_at
 from .linear import dot, multiply_abs, multiply_mass, row_dot, row_dot_abs
-from .problem.contact_problem import INACTIVE, Problem, note_modes
+from .problem.contact_problem import Problem, note_modes
 from .records import (
     ACCELERATION,
     CHANGED,
@@ -35,8 +36,6 @@ from .records import (
     Span,
 )
 from .work_space import STANDS, UNSEEN, Work
-
-DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
 
 
 @kernel("int64(Layout, Data)", borrows=True)

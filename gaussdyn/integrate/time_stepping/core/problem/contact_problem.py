@@ -27,7 +27,7 @@ from ....._jit import A1, A2, A3, I1, address_of, kernel, record
 from .....arrays import Array, IntArray
 from .....programs.blocks.small.attempts import first_attempts
 from .....programs.laws.projections import extreme_eigenvalues, length
-from .....programs.solution.residual_kernels import block_mode
+from .....programs.solution.residual_kernels import ACTIVE, INACTIVE, block_mode
 from .....programs.solution.residuals import BORDER
 from ..linear import (
     cholesky,
@@ -62,7 +62,6 @@ FORMED, ASSEMBLED = 3, 4  # entries of `Problem.counts`
 MANY = 1.4  # rows for each velocity from which on problems are solved in velocity space
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
-ACTIVE, INACTIVE = 4, 5  # modes beside those of `block_mode`
 
 
 @record("int64", *[I1] * 6, *[A2] * 5, A1, I1, I1, A3, *[A1] * 7, A2, "Near")

@@ -46,7 +46,9 @@ def end_of_cut(stepper: MoreauJean, state: State) -> tuple[float, float]:
     """
     memory = state.memory
     known = memory.others if isinstance(memory, Late) and memory.others is not None else memory  # impulses stay unmade
-    end, length = known[CUT].tolist() if CUT in known else (state.t, 0.0)
+    if CUT not in known:
+        return state.t, 0.0
+    end, length = known[CUT].tolist()
     ahead = state.t < end <= state.t + (1.0 + SLIVER) * stepper.dt
     return (end, length) if ahead and length > 0.0 else (state.t, 0.0)
 

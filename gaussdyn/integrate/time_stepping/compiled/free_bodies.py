@@ -96,7 +96,7 @@ class CompiledBodies:
         if run.beaten:
             return self._by_hand(stepper, state, run.plan[0], control)
         of, space = self._kept(stepper, state, run.plan, run.room.copied(), control), self.space
-        self._last = of.state(0, space.q.ravel().copy(), space.v.ravel().copy())
+        self._last = of.state(0, space.q.flatten(), space.v.flatten())
         return CompiledStep.made(of, 0, (state, self._last))
 
     def advance_many(
@@ -268,7 +268,7 @@ class CompiledBodies:
         count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
         while True:
             code = self._call(run)
-            run.taken = int(space.count[TAKEN])
+            run.taken = count.item(TAKEN)
             if code == DONE:
                 return run
             if code == GRAPH:

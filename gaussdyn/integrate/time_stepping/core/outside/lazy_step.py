@@ -150,8 +150,6 @@ class CompiledStep(Step):
         step, put = object.__new__(CompiledStep), object.__setattr__
         put(step, "start", ends[0])
         put(step, "state", ends[1])
-        put(step, "dt", of.spans.item(k, 1))
-        put(step, "control", None if of.control is None else of.control[k])
         put(step, "_of", of)
         put(step, "_at", k)
         return step
@@ -356,6 +354,14 @@ class KeptSteps:
         acts = self.kept.acts[k, : len(self.ids)].nonzero()[0].tolist()  # what comes after is of other steps
         return {self.ids[j]: p[first[j] : first[j + 1]].copy() for j in acts}
 
+    def length(self, k: int) -> float:
+        """Return `Step.dt`."""
+        return float(self.spans[k, 1])
+
+    def told(self, k: int) -> Array | None:
+        """Return `Step.control`."""
+        return None if self.control is None else self.control[k]
+
     def unsettled(self, k: int) -> str:
         """Return `Step.unsettled`."""
         at = int(self.kept.log[k, AT])
@@ -411,6 +417,7 @@ class KeptSteps:
 
 
 SAID: dict[str, Callable[[KeptSteps, int], Any]] = {
+    "dt": KeptSteps.length, "control": KeptSteps.told,
     "reactions": KeptSteps.reactions, "unsettled": KeptSteps.unsettled, "restitution": KeptSteps.restitution,
     "_figures": KeptSteps.figures, "energy": KeptSteps.energy, "work": KeptSteps.work, "place": KeptSteps.place,
     "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded, "cut": KeptSteps.cut, "foreseen": KeptSteps.foreseen,
@@ -489,6 +496,8 @@ def others_of(memory: Mapping[str, Array], ids: Collection[str]) -> Mapping[str,
     That a step was cut is of the step at hand alone.
     """
     found = memory.others if isinstance(memory, Late) and memory.others is not None else memory
+    if not found:
+        return found
     return {key: value for key, value in found.items() if key not in ids and "/" not in key and key != CUT}
 
 

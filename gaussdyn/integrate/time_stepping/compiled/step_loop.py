@@ -294,7 +294,10 @@ def repeats(rules: Rules, step: BodyStep, span: BodySpan, stays: bool, log: Arra
 
 @kernel("void(BodyStep, int64)", borrows=True)
 def take_again_listing(step: BodyStep, n: int) -> None:
-    """Let the step at hand be taken again with the n contacts that are listed now, under the laws at its end."""
+    """Let the step at hand be taken again under the laws at its end, with the n contacts that are listed now.
+
+    With n = 0 from its beginning: they are looked for anew.
+    """
     count, laws = step.counts, step.laws
     count[STAGE], count[ANSWERED], count[LISTED] = START, 0, n
     count[RETAKEN] += 1
@@ -338,8 +341,12 @@ def advance_bodies(
         if code != DONE:
             return int(code)
         n = join_overlaps(find, step)
+        if n > len(step.features.kind):
+            take_again_listing(step, 0)
+            count[PAIRS], count[RETAKEN] = n, 0
+            return ROOM
         if n > count[FEATURES]:
-            if n > len(step.features.kind) or count[RETAKEN] == SEARCHES:
+            if count[RETAKEN] == SEARCHES:
                 return UNLISTED
             take_again_listing(step, n)
             continue

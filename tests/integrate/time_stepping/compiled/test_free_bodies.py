@@ -13,7 +13,10 @@ from gaussdyn import audit, build
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.stretch import UNSETTLED
 from gaussdyn.integrate.time_stepping.compiled.body_kinematics import move_bodies
+from gaussdyn.integrate.time_stepping.compiled.contact_search import search
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.integrate.time_stepping.compiled.records import FEATURES
+from gaussdyn.integrate.time_stepping.compiled.workspace import Workspace
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.collision.shapes import ConvexMesh, HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -198,8 +201,8 @@ def test_kernels_move_bodies_as_systems_do_to_the_bit():
     np.testing.assert_array_equal(system.move(q.ravel(), v.ravel(), DT), moved.ravel())
 
 
-def test_a_rock_that_a_reaction_turns_on_to_another_corner_is_taken_again_by_the_kernels():
-    """A heap of hulls in which a step ends on a corner that was not listed: no dense step, no overlap, laws hold."""
+def heap():
+    """Hulls that fall on one another."""
     rng = np.random.default_rng(2)
     bodies, start = [], {}
     for i in range(12):
@@ -208,10 +211,33 @@ def test_a_rock_that_a_reaction_turns_on_to_another_corner_is_taken_again_by_the
         bodies.append(solid(f"r{i:02d}", ConvexMesh(vertices=points), density=2500.0))
         start[bodies[-1].name] = (*rng.uniform(-0.03, 0.03, 2), 0.08 + 0.11 * i)
     system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.5))
-    stepper, state = MoreauJean(dt=2e-3, tol=1e-10), system.state(start)
+    return MoreauJean(dt=2e-3, tol=1e-10), system, system.state(start)
+
+
+def test_a_rock_that_a_reaction_turns_on_to_another_corner_is_taken_again_by_the_kernels():
+    """A heap of hulls in which a step ends on a corner that was not listed: no dense step, no overlap, laws hold."""
+    stepper, system, state = heap()
     steps = CompiledBodies.of(system).advance_many(stepper, state, 210)
     assert "dense" not in steps.path
     assert steps.gap.min() >= -1e-10
     assert steps.E.max() <= 1e-10
     run = simulate(system, state, 0.42, stepper=stepper)
     assert audit(run, system=system).passed
+
+
+def test_a_corner_that_was_not_listed_and_has_no_room_is_no_other_step(monkeypatch):
+    """With room for the contacts listed and no more: room is made, and the step begun anew is the same to the bit."""
+    stepper, system, state = heap()
+    roomy, narrow, reserve, grown = CompiledBodies(system), CompiledBodies(system), Workspace.reserve, 0
+    monkeypatch.setattr(Workspace, "reserve", lambda space, room: reserve(space, room // 2))
+    for _ in range(210):
+        step = roomy.advance(stepper, state, stepper.dt, state.t + stepper.dt)
+        narrow._load(state, stepper, stepper.dt, None)
+        listed = int(narrow.space.count[FEATURES])
+        narrow.space.reserve(2 * listed)
+        enough = search(narrow.space.search, narrow.space.step, stepper.dt, G) <= listed
+        same = narrow.advance(stepper, state, stepper.dt, state.t + stepper.dt)
+        grown += enough and narrow.space.buffers.room > listed
+        assert same.state.digest() == step.state.digest()
+        state = step.state
+    assert grown > 0

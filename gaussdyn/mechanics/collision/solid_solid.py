@@ -3,7 +3,8 @@
 The face or the edges of largest separation decide. In contact by a face, the corners of its overlap with the face that
 looks at it are the contacts: corners of one on the face of the other, and crossings of their edges, line against line
 unless nearly parallel. Further corners that come near the face are contacts too: a solid may rock onto its next face
-within a step.
+within a step. Where edges decide whose axis is like the normal of a face, both the face and these edges are looked at:
+on the ridge between two faces that are nearly in one plane another solid touches neither.
 
 `room` as in `box_box`; after its first rows come the corners of a face of Y in the axes of X, then points noted.
 """
@@ -17,7 +18,7 @@ from ...arrays import Array
 from .box_box import LIKE_FACE, relative, slim, swap_roles
 from .feature_kinematics import BALL_PLANE, LINE_LINE
 from .nearest_direction import NOWHERE, row3, way_between
-from .primitives import BORDER, LEVEL, NONE, SAME, along_both, put, put_over_rim
+from .primitives import BORDER, KIND, LEVEL, NONE, SAME, along_both, put, put_over_rim
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
     BLOCK,
@@ -270,6 +271,24 @@ def edge_edge(
     return True
 
 
+@kernel(f"boolean({A2}, {A2}, UniTuple(int64, 4), int64, {A2})", borrows=True)
+def has_edges(world: Array, solids: Array, pair: tuple[int, int, int, int], before: int, found: Array) -> bool:
+    """Return whether edge e of solid i and edge g of solid j, (i, j, e, g), are a contact after the first `before`."""
+    i, j, e, g = pair
+    x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
+    one, other = (
+        (edge_label(solids, x, e), rim_label(solids, x, e)),
+        (edge_label(solids, y, g), rim_label(solids, y, g)),
+    )
+    has = False
+    for row in range(before + 1, min(int(found[0, 0]) + 1, len(found))):
+        first, second = int(found[row, KIND + 2]), int(found[row, KIND + 4])
+        if int(found[row, KIND + 1]) == j:
+            first, second = second, first
+        has = has or ((first == one[0] or first == one[1]) and (second == other[0] or second == other[1]))
+    return has
+
+
 @kernel(f"Tuple((int64, int64))({A2}, int64, int64, {AXIS}, {A2})", borrows=True)
 def face_like(solids: Array, x: int, y: int, edges: Axis, room: Array) -> tuple[int, int]:
     """Return the face whose normal is nearly the axis across two edges: of which solid, and which, or -1."""
@@ -330,7 +349,7 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
         swap_roles(room)
     if not runs_into:
         return
-    if close >= 0 and found[0, 0] == before:  # the edges cross beside the face that is like their axis
-        edge_edge(world, solids, i, j, edges[0], edges[1], room, found)
+    if close >= 0 and not has_edges(world, solids, (i, j, edges[0], edges[1]), int(before), found):
+        edge_edge(world, solids, i, j, edges[0], edges[1], room, found)  # beside the face, or of one next to it
     if found[0, 0] == before:
         nearest_corner(world, solids, i, j, face, limit, 10.0 * same - 2.0 * min(0.0, face[2]), room, found)

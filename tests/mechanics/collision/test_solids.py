@@ -126,6 +126,26 @@ def test_the_smallest_gap_is_the_distance_where_solids_come_near(pair):
         assert _gaps(found, x, R).min() == pytest.approx(apart, abs=2e-7), (pair, seed, [f.id for f in found])
 
 
+def roof(rng):
+    """Return a block whose upper faces meet in a ridge, one to five degrees below its level."""
+    length, wide, fall = rng.uniform(0.2, 0.5), *rng.uniform([0.2, 0.01], [0.5, 0.08])
+    sides = [[x, y, z] for x in (-wide, wide) for y in (-length, length) for z in (-0.3, -fall * wide)]
+    return ConvexMesh(vertices=[*sides, [0.0, -length, 0.0], [0.0, length, 0.0]])
+
+
+def test_flat_ridges_that_cross_touch_each_other():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        shapes = [roof(rng), roof(rng)]
+        over = Rotation.from_rotvec(0.005 * rng.normal(size=3)) * Rotation.from_euler("ZX", [rng.uniform(0, 6), np.pi])
+        R = np.array([np.eye(3), over.as_matrix()])
+        x = np.array([np.zeros(3), [*rng.uniform(-0.1, 0.1, 2), 0.05]])
+        for _ in range(3):
+            x[1, 2] -= distance(shapes, x, R) - 1e-4
+        apart, found = distance(shapes, x, R), _find(shapes, x, R)
+        assert _gaps(found, x, R).min() == pytest.approx(apart, abs=2e-7), (seed, [f.id for f in found])
+
+
 @pytest.mark.drawn
 @pytest.mark.parametrize("pair", ["bm", "mm", "be", "me", "ce", "ee"])
 def test_a_reach_finds_what_is_that_near_among_what_a_larger_one_finds(pair):

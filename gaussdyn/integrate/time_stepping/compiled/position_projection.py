@@ -6,14 +6,13 @@ import numpy as np
 
 from ...._jit import A2, kernel
 from ....arrays import Array
-from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork
 from ....contact.free_bodies.coulomb import step_sizes
-from ....contact.free_bodies.newton import factorise_modes, motion, newton_direction
 from ....contact.free_bodies.structure import block_multiply
-from ....linalg.block_lu import Ordering
-from ..scheme import ALLOWED, CANCELS, CLOSE, PASSES, ROUNDING, SLOW, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
+from ..scheme import ALLOWED, CANCELS, CLOSE, PASSES, ROUNDING, SLOW, SLOWEST, STRAIN
 from .active_contacts import approach, approach_size
 from .body_kinematics import evaluate, momentum, move_bodies, place_contacts, pose_bodies, sort_by_pair, turn_spins
+from .gap_islands import push_near_apart
 from .records import (
     ACTS,
     ALL,
@@ -32,172 +31,6 @@ from .rest_correction import reached_speeds, single_pushes
 
 NO_PLACE = -1000  # instead of the number of passes: no place has all the gaps that are held
 LOOSELY = 2  # mark of contacts that are held only as far as that is no strain
-SOFTER = (1e-2, 1e-4)  # where many gaps begin to push, they are found in a few factorisations like that
-FEW_FACTORS = 8  # of the first round, before it is begun again softer
-MOST_FACTORS = 40  # of one round
-
-
-@kernel(f"int64(BodyProblem, BodyWork, {A2}, {A2}, float64)", borrows=True)
-def press(problem: BodyProblem, work: BodyWork, centre: Array, u: Array, soft: float) -> int:
-    """Put the pushes of soft gaps, centre - k u where that is positive or the gap is held; return how many changed."""
-    mu, rho, E, e, mode, changed = problem.mu, problem.rho, work.E, work.e, work.mode, 0
-    for c in range(problem.contacts.first[-1]):
-        for i in range(3):
-            e[c, i] = 0.0
-            for j in range(3):
-                E[c, i, j] = 0.0
-        k = rho[c] / soft
-        push = centre[c, 0] - k * u[c, 0]
-        now = int(push > 0.0 or mu[c] < 0.0)
-        if now:
-            E[c, 0, 0], e[c, 0] = k, push
-        changed += now != mode[c]
-        mode[c] = now
-    return changed
-
-
-@kernel(f"float64(BodyProblem, BodyWork, {A2}, {A2}, float64, float64, float64, float64)", borrows=True)
-def slope(
-    problem: BodyProblem, work: BodyWork, centre: Array, u: Array, soft: float, first: float, second: float, t: float
-) -> float:
-    """Return the derivative of what `squeeze` minimises, t along the direction: first + t second - p(t) du."""
-    mu, rho, du, value = problem.mu, problem.rho, work.du, first + t * second
-    for c in range(problem.contacts.first[-1]):
-        push = centre[c, 0] - rho[c] / soft * (u[c, 0] + t * du[c, 0])
-        if push > 0.0 or mu[c] < 0.0:
-            value -= push * du[c, 0]
-    return value
-
-
-@kernel("float64(BodyProblem, BodyWork, Iterate, float64)", borrows=True)
-def share_to_go(problem: BodyProblem, work: BodyWork, iterate: Iterate, soft: float) -> float:
-    """Return how far to go along the direction: all of it, or to where the derivative (it only grows) vanishes."""
-    _p, u, centre, _push, d = iterate
-    dv, Mdv, first, second = work.dv, work.F, 0.0, 0.0
-    block_multiply(problem.M, dv, Mdv)
-    for i in range(len(d)):
-        for k in range(6):
-            first += d[i, k] * Mdv[i, k]
-            second += dv[i, k] * Mdv[i, k]
-    begin = slope(problem, work, centre, u, soft, first, second, 0.0)
-    if not begin < 0.0 or slope(problem, work, centre, u, soft, first, second, 1.0) <= -1e-6 * begin:
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        t = 0.5 * (low + high)
-        if slope(problem, work, centre, u, soft, first, second, t) > 0.0:
-            high = t
-        else:
-            low = t
-    return high
-
-
-@kernel("Tuple((int64, boolean))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, boolean)", borrows=True)
-def squeeze(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, soft: float, limit: int, twice: bool
-) -> tuple[int, bool]:  # fmt: skip
-    """Minimise 1/2 d^T M d + sum p^2 / 2 k over d, p the pushes of soft gaps, from where `place_centre` left them.
-
-    Strictly convex and piecewise quadratic: Newton's method with exact line search ends at the minimum after finitely
-    many steps. The factors at hand are those of the modes at hand. They solve to rounding over `soft` of the shift, and
-    pushes show it: `twice` asks for the last step a second time. Returns the number of factorisations, and whether it
-    ended within `limit` steps.
-    """
-    _p, u, centre, _push, d = iterate
-    g, share, factors = work.F, 0.0, 0
-    for it in range(limit):
-        changed = press(problem, work, centre, u, soft)
-        if it > 0 and changed == 0 and share == 1.0:
-            if not twice:
-                return factors, True
-            twice = False
-        if changed > 0:
-            factorise_modes(problem, ordering, work)
-            factors += 1
-        block_multiply(problem.M, d, g)
-        for i in range(len(g)):
-            for k in range(6):
-                g[i, k] = -g[i, k]
-        newton_direction(problem, ordering, work, g)
-        share = share_to_go(problem, work, iterate, soft)
-        for i in range(len(d)):
-            for k in range(6):
-                d[i, k] += share * work.dv[i, k]
-        for c in range(problem.contacts.first[-1]):
-            u[c, 0] += share * work.du[c, 0]
-    return factors, False
-
-
-@kernel("void(BodyProblem, Iterate)", borrows=True)
-def place_centre(problem: BodyProblem, iterate: Iterate) -> None:
-    """Let gaps be pushed from the pushes at hand, and note how wide they are."""
-    _p, u, centre, p, _d = iterate
-    for c in range(problem.contacts.first[-1]):
-        centre[c, 0], centre[c, 1] = p[c, 0], u[c, 0]
-
-
-@kernel("float64(BodyProblem, BodyWork, Iterate)", borrows=True)
-def take_pushes(problem: BodyProblem, work: BodyWork, iterate: Iterate) -> float:
-    """Put the pushes, and gaps and shift that belong to them; return how much a gap changed at most."""
-    _p, u, centre, p, d = iterate
-    for c in range(problem.contacts.first[-1]):
-        p[c, 0] = work.e[c, 0]
-    motion(problem, p, work.F, d, u)
-    change = 0.0
-    for c in range(problem.contacts.first[-1]):
-        change = max(change, abs(u[c, 0] - centre[c, 1]))
-    return change
-
-
-@kernel("int64(BodyProblem, Ordering, BodyWork, Iterate)", borrows=True)
-def begin_softer(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate) -> int:
-    """Find which gaps push from no pushes, softer ones first; return the number of factorisations."""
-    _p, u, _centre, p, d = iterate
-    factors = 0
-    for c in range(problem.contacts.first[-1]):
-        p[c, 0] = 0.0
-    motion(problem, p, work.F, d, u)
-    for soft in SOFTER:
-        for c in range(problem.contacts.first[-1]):
-            work.mode[c] = -1
-        place_centre(problem, iterate)
-        used, _ended = squeeze(problem, ordering, work, iterate, soft, MOST_FACTORS, False)
-        factors += used
-        take_pushes(problem, work, iterate)
-    for c in range(problem.contacts.first[-1]):
-        work.mode[c] = -1
-    return factors
-
-
-@kernel("int64(BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
-def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, enough: float) -> int:
-    """Find the least d = M^-1 J^T p with gaps u = J d + w >= 0, p >= 0 where u = 0; return the factorisations.
-
-    p, u, d in `iterate` (p is where to begin, at first). The method of multipliers: soft gaps push, and where they are
-    pushed from is moved until no gap changes by more than `enough`. What contradicts is met by least squares, and so is
-    every gap that is held, by pushes of either sign. Where few factorisations do not tell which gaps push, softer ones
-    do: hard ones begin to push one after the other.
-    """
-    _p, u, _centre, p, d = iterate
-    for c in range(problem.contacts.first[-1]):
-        work.mode[c] = -1
-    motion(problem, p, work.F, d, u)
-    place_centre(problem, iterate)
-    factors, ended = squeeze(problem, ordering, work, iterate, SOFT, FEW_FACTORS, True)
-    if not ended:
-        factors += begin_softer(problem, ordering, work, iterate)
-        place_centre(problem, iterate)
-        used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, True)
-        factors += used
-    change = take_pushes(problem, work, iterate)
-    for _ in range(SOFT_ROUNDS - 1):
-        if change <= enough:
-            break
-        place_centre(problem, iterate)
-        used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, False)
-        factors += used
-        change = take_pushes(problem, work, iterate)
-    return factors
 
 
 @kernel("UniTuple(float64, 2)(BodyStep, Projection)", borrows=True)
@@ -247,7 +80,7 @@ def close_gaps(step: BodyStep, projection: Projection, enough: float) -> tuple[b
         if marks[HELD, f]:
             w[c, 0], mu[c] = gaps[f, 0] - goal[f], -1.0
             short = max(short, abs(w[c, 0]))
-    factors = push_apart(problem, projection.ordering, projection.work, iterate, enough)
+    factors = push_near_apart(problem, projection.ordering, projection.work, iterate, enough)
     for c in range(count):
         left = max(left, abs(u[c, 0]) if marks[HELD, marks[WHICH, c]] else 0.0)
     return left <= max(CLOSE, 0.1 * short), factors

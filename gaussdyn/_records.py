@@ -161,13 +161,28 @@ def _field(context: Any, builder: Any, reference: Any, value: Any, name: str) ->
 
 
 def _read(context: Any, builder: Any, kind: Any, place: Any) -> Any:
-    """Read what is at a place: arrays of a record one by one, so that those that are not used are not read."""
-    if not isinstance(kind, types.BaseTuple):
-        return builder.load(place)
-    zero = _IR.Constant(_IR.IntType(32), 0)
-    at = [builder.gep(place, [zero, _IR.Constant(_IR.IntType(32), k)], inbounds=True) for k in range(len(kind))]
-    parts = [_read(context, builder, part, one) for part, one in zip(kind.types, at, strict=True)]
-    return context.make_tuple(builder, kind, parts)
+    """Read what is at a place, number by number, so that what is not used is not read.
+
+    No kernel writes there: what was read holds whatever goes into arrays since, and is not read again.
+    """
+    return _read_value(builder, context.get_value_type(kind), place)
+
+
+def _read_value(builder: Any, value_type: Any, place: Any) -> Any:
+    """Read a value of a type of LLVM."""
+    if isinstance(value_type, _IR.LiteralStructType):
+        parts = list(value_type.elements)
+    elif isinstance(value_type, _IR.ArrayType):
+        parts = [value_type.element] * value_type.count
+    else:
+        number = builder.load(place)
+        number.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return number
+    zero, found = _IR.Constant(_IR.IntType(32), 0), _IR.Constant(value_type, _IR.Undefined)
+    for k, part in enumerate(parts):
+        at = builder.gep(place, [zero, _IR.Constant(_IR.IntType(32), k)], inbounds=True)
+        found = builder.insert_value(found, _read_value(builder, part, at), k)
+    return found
 
 
 @typeof_impl.register(Held)  # type: ignore[untyped-decorator]

@@ -173,10 +173,12 @@ def leave_idle(layout: Layout, data: Data) -> bool:
     """Let the constraints that joined and do not push act no longer; return whether there were any."""
     some = False
     for k in range(layout.counts[0]):
+        if data.joined[k] <= 0 or not data.acts[k]:
+            continue
         pushes = False
         for i in range(layout.start[k], layout.start[k + 1]):
             pushes = pushes or data.p[i] != 0.0
-        if data.joined[k] > 0 and data.acts[k] and not pushes:
+        if not pushes:
             data.acts[k], some = 0, True
     return some
 

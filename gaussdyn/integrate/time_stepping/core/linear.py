@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
-from .records import BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
+from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
 
 LONG = 8  # terms of a sum from which on it is taken in parts
 SMALL = 6  # velocities of a node whose factor is inverted: a body
@@ -297,13 +297,18 @@ def dot(x: Array, y: Array) -> float:
 @kernel(f"float64(Layout, {A2}, int64, {A1})", borrows=True)
 def row_dot(layout: Layout, J: Array, i: int, x: Array) -> float:
     """Return J[i] . x."""
+    alone = layout.reach[i, ALONE] - 1
+    if alone >= 0:
+        return float(J[i, alone] * x[alone])
     return part_dot(J[i], x, layout.reach[i, LOW], layout.reach[i, HIGH])
 
 
 @kernel(f"float64(Layout, {A2}, int64, {A1})", borrows=True)
 def row_dot_abs(layout: Layout, J: Array, i: int, x: Array) -> float:
     """Return |J[i]| . |x|."""
-    s = 0.0
+    alone, s = layout.reach[i, ALONE] - 1, 0.0
+    if alone >= 0:
+        return float(abs(J[i, alone] * x[alone]))
     for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
         s += abs(J[i, j] * x[j])
     return s
@@ -343,25 +348,28 @@ def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: A
 
 @kernel(f"void({A2}, {I2}, {A2}, int64)", borrows=True)
 def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
-    """Put X = L^-T X, n columns at a time, which the processor takes side by side."""
-    for k in range(len(L) - 1, -1, -1):
-        row, branch, x = L[k], branches[k], X[k]
-        m, inverse = branch[0] - 1, 1.0 / row[branch[0] - 1]
-        for j in range(n):
-            x[j] *= inverse
-        whole = m // 4 * 4
-        for a in range(0, whole, 4):
-            s0, s1, s2, s3 = row[a], row[a + 1], row[a + 2], row[a + 3]
-            y0, y1, y2, y3 = X[branch[1 + a]], X[branch[2 + a]], X[branch[3 + a]], X[branch[4 + a]]
-            for j in range(n):
-                y0[j] -= s0 * x[j]
-                y1[j] -= s1 * x[j]
-                y2[j] -= s2 * x[j]
-                y3[j] -= s3 * x[j]
-        for a in range(whole, m):
-            s, y = row[a], X[branch[1 + a]]
-            for j in range(n):
-                y[j] -= s * x[j]
+    """Put X = L^-T X, n columns: four at a time, and what is zero in all four costs nothing."""
+    whole = n // 4 * 4
+    for c in range(0, whole, 4):
+        for k in range(len(L) - 1, -1, -1):
+            row, branch, x = L[k], branches[k], X[k]
+            x0, x1, x2, x3 = x[c], x[c + 1], x[c + 2], x[c + 3]
+            if x0 == 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
+                continue
+            m, inverse = branch[0] - 1, 1.0 / row[branch[0] - 1]
+            x0, x1, x2, x3 = x0 * inverse, x1 * inverse, x2 * inverse, x3 * inverse
+            x[c], x[c + 1], x[c + 2], x[c + 3] = x0, x1, x2, x3
+            for a in range(m):
+                s, y = row[a], X[branch[1 + a]]
+                y0, y1, y2, y3 = y[c] - s * x0, y[c + 1] - s * x1, y[c + 2] - s * x2, y[c + 3] - s * x3
+                y[c], y[c + 1], y[c + 2], y[c + 3] = y0, y1, y2, y3
+    for c in range(whole, n):
+        for k in range(len(L) - 1, -1, -1):
+            row, branch = L[k], branches[k]
+            m, value = branch[0] - 1, X[k, c] * (1.0 / row[branch[0] - 1])
+            X[k, c] = value
+            for a in range(m if value != 0.0 else 0):
+                X[branch[1 + a], c] -= row[a] * value
 
 
 @kernel("boolean(Layout)", borrows=True)
@@ -385,8 +393,8 @@ def half_solve_rows(
         for i in range(n):
             x[i] = 0.0
     for i in range(n):
-        row = J[at[i]]
-        for k in range(reach[at[i], LOW], reach[at[i], HIGH]):
+        row, alone = J[at[i]], reach[at[i], ALONE] - 1
+        for k in range(reach[at[i], LOW] if alone < 0 else alone, reach[at[i], HIGH] if alone < 0 else alone + 1):
             X[k, i] = row[k]
     half_solve_columns(L, layout.branches, X, n)
     for i in range(n):

@@ -16,6 +16,7 @@ from .projection import FAILED, Push, left, limit, project, shift_ahead, violati
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
+    ALONE,
     AT,
     BILATERAL,
     DONE,
@@ -46,7 +47,9 @@ def rounded_speeds(layout: Layout, data: Data, speed: Array, tol: Array) -> None
         reach[j] = 0.0
     for i in range(layout.counts[1]):
         if data.p[i] != 0.0:
-            for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
+            alone = layout.reach[i, ALONE] - 1
+            low, high = (layout.reach[i, LOW], layout.reach[i, HIGH]) if alone < 0 else (alone, alone + 1)
+            for j in range(low, high):
                 reach[j] += abs(data.seen.J[i, j] * data.p[i])
     for j in range(nv):
         tol[j] = SLOW * speed[j] + CANCELS * reach[j] / data.M[j, j]

@@ -83,9 +83,14 @@ def measure_rows(layout: Layout, work: Work, problem: Problem) -> None:
     """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
     for k in range(layout.counts[0]):
         work.size[k] = 0.0
-    for i in range(problem.counts[1] + problem.counts[2]):
+    held, first = problem.counts[2], problem.start
+    for i in range(held):
         k = np.searchsorted(layout.start, problem.at[i], side="right") - 1
         work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
+    for b in range(problem.counts[0]):
+        k = problem.block[b]
+        for i in range(held + first[b], held + first[b + 1]):
+            work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
 
 
 @kernel("void(Layout, Data, Work, Problem)", borrows=True)

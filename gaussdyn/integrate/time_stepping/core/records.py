@@ -25,7 +25,7 @@ DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
 LOGGED = 17
-LOW, HIGH, NODE, NODES, BRANCH = range(5)  # columns of `Layout.reach`
+LOW, HIGH, NODE, NODES, BRANCH, ALONE = range(6)  # columns of `Layout.reach`
 PULL, REACH, PLACED, FASTEST, MISSED, LISTED, AHEAD, FOUND = 0, 4, 5, 6, 7, 8, 9, 10  # entries of `Shapes.numbers`
 
 
@@ -65,9 +65,10 @@ class Layout(NamedTuple):
     kind, level : IntArray, shape (n,)
     start : IntArray, shape (n + 1,)
         The first row of every constraint.
-    reach : IntArray, shape (m, 5)
+    reach : IntArray, shape (m, 6)
         The velocities that each row depends on, or is led to by L^-T, LOW <= j < HIGH, the nodes that these are, and
-        whether they are all on the branch that ends at HIGH - 1.
+        whether they are all on the branch that ends at HIGH - 1. ALONE: 1 + the only velocity that it depends on by
+        itself, 0: there may be more.
     nodes : IntArray
         Where the diagonal blocks of M begin, and nv.
     branches : IntArray, shape (nv, 1 + most)
@@ -307,7 +308,7 @@ class Bound(NamedTuple):
         The number of a row among those of joints, -1: is none.
     rows : IntArray, shape (m,)
         These rows.
-    reach : IntArray, shape (m, 5)
+    reach : IntArray, shape (m, 6)
         What they depend on by themselves, see `Layout.reach`.
     lengths : Array, shape (m,)
         Of these rows in the metric of the inverse mass.

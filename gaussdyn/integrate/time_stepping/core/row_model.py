@@ -22,6 +22,7 @@ from ....mechanics.user.system import UserSystem
 from . import forest_model, planar_model, spatial_model
 from .python_system import Answers, PythonSystem, law_of
 from .records import (
+    ALONE,
     BRANCH,
     CALLBACK,
     CAP,
@@ -170,6 +171,8 @@ def _built_of_trees(system: TreeSystem, room: int) -> Built:
     for rows in (data.begin, data.mid, data.end):
         forest_model.put_steady_rows(forest, rows.J)
         rows.law[: len(laws)] = laws
+    steady = data.mid.J[: len(ends)] != 0.0
+    layout.reach[: len(ends), ALONE] = np.where(steady.sum(axis=1) == 1, 1 + steady.argmax(axis=1), 0)
     return Built(model, data, tuple(row.id for row in system.blanks), None, None)
 
 
@@ -190,7 +193,7 @@ def _layout(
     kind, level, start = _counts(n + room), _counts(n + room), np.full(n + room + 1, m)
     kind[:n], level[:n] = [KINDS.index(row.kind) for row in found], [LEVELS.index(row.level) for row in found]
     start[: n + 1] = np.cumsum([0, *(row.size for row in found)])
-    reach = np.zeros((m + size * room, BRANCH + 1), dtype=np.int64)
+    reach = np.zeros((m + size * room, ALONE + 1), dtype=np.int64)
     reach[:, HIGH], reach[:, NODES] = system.nv, len(nodes) - 1
     for i in range(m if bodies is not None else 0):
         assert bodies is not None
@@ -276,7 +279,7 @@ def _data(system: System, layout: Layout) -> Data:
 def _bound(m: int) -> Bound:
     """Return room for dependences of m rows."""
     return Bound(
-        _counts(4), np.full(m, -1), _counts(m), np.zeros((m, BRANCH + 1), np.int64), np.zeros(m), np.zeros(m),
+        _counts(4), np.full(m, -1), _counts(m), np.zeros((m, ALONE + 1), np.int64), np.zeros(m), np.zeros(m),
         np.zeros((m, m)), np.zeros((m, m)),
     )  # fmt: skip
 

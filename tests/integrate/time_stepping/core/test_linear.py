@@ -26,7 +26,7 @@ CHAINS = np.array([-1, 0, 1, -1, 3, 4, 5, 6, 7, 8])  # full blocks of three and 
 
 def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int, who: int = FOREST) -> Layout:
     """Return what the kernels need to know of a mass; all rows reach everywhere, and trees take them together."""
-    reach = np.tile([0, len(above), 0, len(nodes) - 1, 0], (rows, 1))
+    reach = np.tile([0, len(above), 0, len(nodes) - 1, 0, 0], (rows, 1))
     known = nothing(Layout)._replace(who=who, nodes=np.array(nodes), reach=reach)
     return known._replace(branches=_branches(np.array(nodes), above))
 
@@ -70,7 +70,7 @@ def test_a_row_on_one_branch_is_solved_by_itself(who: int) -> None:
         J = np.zeros((2, n))
         J[:, way[1 : 1 + way[0]]] = rng.normal(size=way[0])
         layout = layout_of(TREE, (0, n), 2, who)
-        layout.reach[1] = 0, end + 1, 0, 1, 1
+        layout.reach[1] = 0, end + 1, 0, 1, 1, 0
         L, Z, A = np.zeros_like(M), np.full_like(J, np.nan), np.zeros((2, 2))
         assert factor_nodes(M, Held(layout), L)
         cross_products(Held(layout), L, np.zeros((0, 0)), J, np.arange(2), 2, Z, A, np.zeros((n, 2)))

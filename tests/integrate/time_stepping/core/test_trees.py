@@ -11,7 +11,7 @@ import gaussdyn
 from gaussdyn import ContactLaw, MoreauJean, State, simulate
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
-from gaussdyn.integrate.time_stepping.core.records import AHEAD, HIGH, REACH
+from gaussdyn.integrate.time_stepping.core.records import AHEAD, ALONE, HIGH, REACH
 from gaussdyn.integrate.time_stepping.core.row_model import built
 from gaussdyn.integrate.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
@@ -297,9 +297,12 @@ def test_rows_of_trees_end_where_their_branches_do() -> None:
     beyond = np.arange(nv) >= layout.reach[:n, HIGH, None]
     assert beyond[: layout.counts[3]].any()
     assert beyond[layout.counts[3] :].any()
+    alone = layout.reach[:n, ALONE, None]
+    beside = (alone > 0) & (alone != 1 + np.arange(nv))
+    assert beside[: layout.counts[3]].any()
     L = np.linalg.cholesky(data.M[::-1, ::-1]).T[::-1, ::-1]  # lower, M = L^T L
     for J in (data.mid.J[:n], data.end.J[:n]):
-        assert not J[beyond].any()
+        assert not J[beyond | beside].any()
         assert np.abs(np.linalg.solve(L.T, J.T).T[beyond]).max() < 1e-14
 
 

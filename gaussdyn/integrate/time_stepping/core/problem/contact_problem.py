@@ -198,6 +198,10 @@ def spectra(problem: Problem) -> None:
     blocks, start, D, rho, T, mean = problem.counts[0], problem.start, problem.D, problem.rho, problem.work[:6], 0.0
     for b in range(blocks):
         d, total = start[b + 1] - start[b], 0.0
+        if d == 1:
+            rho[b] = abs(D[b, 0, 0])
+            mean += rho[b] / blocks
+            continue
         for i in range(d):
             for j in range(d):
                 total += D[b, i, j] ** 2
@@ -210,39 +214,54 @@ def spectra(problem: Problem) -> None:
         rho[b] = 1.0 / (rho[b] if rho[b] > 0.0 else (mean if mean > 0.0 else 1.0))
 
 
-@kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
-def form(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
-    """Put J L^-1, A, W with its diagonal blocks, and what eliminates joints; False if these depend on one another."""
-    g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
-    at, A, S, C = problem.at, problem.A, problem.S, problem.C
-    cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A, C)
+@kernel("boolean(Data, Problem)", borrows=True)
+def eliminate_joints(data: Data, problem: Problem) -> bool:
+    """Put the factor of S, and C; False if joints depend on one another."""
+    g, A, S, C = problem.counts[2], problem.A, problem.S, problem.C
     for i in range(g):
         problem.past[i] = 1.0
         for j in range(i + 1):
             S[i, j] = A[i, j]
-    stand_beside(data.bound, S, at, g, problem.past)
+    stand_beside(data.bound, S, problem.at, g, problem.past)
     for i in range(g):
         S[i, i] += problem.soft[i]
     least = DEPENDENT if data.bound.known[LOOKED] else SUSPECT
-    if not cholesky(S, g, problem.first, 0.0) > least and g > 0:
+    if not cholesky(S, g, problem.first, 0.0) > least:
         return False
-    n = total - g
-    for c in range(n):
+    for c in range(problem.counts[1]):
         column = C[c]
         for i in range(g):
             column[i] = A[g + c, i]
         cholesky_solve(S, g, problem.first, column)
+    return True
+
+
+@kernel("void(Problem)", borrows=True)
+def put_blocks(problem: Problem) -> None:
+    """Put W, row by row, and its diagonal blocks."""
+    g, n, start, A, C = problem.counts[2], problem.counts[1], problem.start, problem.A, problem.C
     for i in range(n):
         row, own = problem.W[i * n : (i + 1) * n], A[g + i]
         for j in range(n):
             row[j] = own[g + j]
+        for j in range(n if g > 0 else 0):
             for k in range(g):
                 row[j] -= own[k] * C[j, k]
     for b in range(problem.counts[0]):
-        first, d = problem.start[b], problem.start[b + 1] - problem.start[b]
+        first, d = start[b], start[b + 1] - start[b]
         for i in range(d):
             for j in range(d):
                 problem.D[b, i, j] = problem.W[(first + i) * n + first + j]
+
+
+@kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
+def form(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
+    """Put J L^-1, A, W with its diagonal blocks, and what eliminates joints; False if these depend on one another."""
+    g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
+    cross_products(layout, data.L, data.inverse, rows.J, problem.at, total, problem.Z, problem.A, problem.C)
+    if g > 0 and not eliminate_joints(data, problem):
+        return False
+    put_blocks(problem)
     problem.counts[FORMED] = 1
     return True
 

@@ -16,7 +16,7 @@ from ....._jit import A1, A2, I1, kernel
 from .....arrays import Array, IntArray
 from ...scheme import CONTRARY
 from ..linear import dot, half_solve, multiply_abs, multiply_mass, part_dot
-from ..records import BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
+from ..records import ALONE, BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`
 BESIDE = 1e-2  # relative singular value that may be zero at places beside: those that joints allow
@@ -138,7 +138,7 @@ def bind(layout: Layout, bound: Bound, count: int) -> None:
         for c in range(len(reach)):
             bound.reach[i, c] = reach[c]
         reach[LOW], reach[HIGH], reach[NODE], reach[NODES] = 0, layout.nodes[-1], 0, len(layout.nodes) - 1
-        reach[BRANCH] = 0
+        reach[BRANCH] = reach[ALONE] = 0
     for c in range(count):
         for i in range(g):
             null[i, c] = bound.N[i, c] / bound.lengths[i]

@@ -48,6 +48,14 @@ def frame_motions(forest: Forest, drift: Array, JX: Array, turn: Array) -> None:
             k = trees.dofs[k, ABOVE]
 
 
+@kernel("float64(Trees, Moving, int64, float64)", borrows=True)
+def turning(trees: Trees, moving: Moving, b: int, radius: float) -> float:
+    """Return the angular speed of body b times the largest speed of its points, in such a ball, m/s^2."""
+    u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), triple3(moving.speed[b, 0:3])
+    spin = math.sqrt(dot3(w, w))
+    return spin * (math.sqrt(dot3(u, u)) + radius * spin)
+
+
 @kernel(f"float64(Trees, Moving, {A1})", borrows=True)
 def fastest_point(trees: Trees, moving: Moving, radius: Array) -> float:
     """Return the largest speed of a point of any body, in balls about the origins of their frames that hold them."""

@@ -12,7 +12,11 @@ are not at a limit, see the mean of v and v+ (`evaluate.resist`), so that they m
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...._jit import kernel
+from ....mechanics.trees.frames import turning
+from ....mechanics.trees.motion import put_forest
 from .evaluate import forest_rates, move, resist_anew, rows_at
 from .linear import factor_mass
 from .pass_end import force_along, knows_rates, put_end, put_mean, put_rates_there
@@ -41,6 +45,8 @@ from .records import (
 from .work_space import BLIND, Work
 
 AS_FORESEEN = 1e-2  # of the speeds at hand: how far v+ may be off v_f
+AGREED = 1e-4  # E of the problem of the middle with rows that depend on one another: what is left of it counts squared
+STEADY = 1e-2  # of the change of v_f that it leads to: how far its laws may be off
 AT_MOST = 6  # problems; corrections follow
 
 
@@ -71,19 +77,46 @@ def foresee(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     return bool(put_rates_there(model, data, work, span, blind))
 
 
+@kernel("float64(Model, Data, float64)", borrows=True)
+def turned(model: Model, data: Data, dt: float) -> float:
+    """Return how far speeds by the laws at the middle may be off, m/s, where rows of trees depend on one another.
+
+    Two contacts of the same bodies have points that stay as far apart; inf: there are none. What turns by w dt / 2 on
+    its way to the end has points there whose speeds are others by as much as that times its fastest point's.
+    """
+    joints, s, last, most, some = model.layout.counts[2], model.shapes, -1, 0.0, False
+    for f in range(model.layout.counts[0] - joints if model.layout.who == FOREST else 0):
+        if data.acts[joints + f] == 0:
+            continue
+        if last >= 0 and s.bodies[f, 0] == s.bodies[last, 0] and s.bodies[f, 1] == s.bodies[last, 1]:
+            if not some:
+                put_forest(model.forest, data.middle, data.v)
+            some = True
+            for side in range(2):
+                b = s.bodies[f, side]
+                if b >= 0:
+                    most = max(most, turning(model.forest.trees, model.forest.moving, b, s.radius[b]))
+        last = f
+    return 0.5 * dt * most if some else np.inf
+
+
 @kernel("void(Model, Data, Work, Problem, Span)", borrows=True)
 def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span: Span) -> None:
-    """Put v1 by the impulses of the middle where those of the last step lead elsewhere: contacts close, or let go."""
-    layout, x, far, size = model.layout, data.V[11], 0.0, 0.0
+    """Put v1 by the impulses of the middle where those of the last step lead elsewhere: contacts close, or let go.
+
+    Or where rows depend on one another, for corners of a foot contradict one another at an end at which it still turns,
+    by the square of how fast; as long as the laws at the middle are not what leads elsewhere.
+    """
+    layout, x, far, size, off = model.layout, data.V[11], 0.0, 0.0, turned(model, data, span.dt)
     if not put_rates_there(model, data, work, span, True):
         return
     for j in range(len(x)):
         x[j] = data.V[0, j]
-    if not solve_roughly(layout, data.seen, data, problem, x, AS_FORESEEN):
+    if not solve_roughly(layout, data.seen, data, problem, x, AGREED if off < np.inf else AS_FORESEEN):
         return
     for j in range(len(x)):
         far, size = max(far, abs(x[j] - data.v1[j])), max(size, work.speed[j])
-    for j in range(len(x) if far > AS_FORESEEN * size else 0):
+    for j in range(len(x) if far > AS_FORESEEN * size or off <= STEADY * far else 0):
         data.v1[j] = x[j]
 
 

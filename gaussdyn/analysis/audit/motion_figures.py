@@ -26,6 +26,7 @@ from .step_figures import EXACT, relative
 
 FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
 STILL = 1e-8  # of the terms of a second rate: one that is zero
+UNDIRECTED = 1e-11  # m/s, times the largest speed, at least one
 MOMENT = 1e-11  # s, times max(1, t)
 CLOCK = 8.0 * EPS  # rounding of times, relative
 HELD = 1e-8  # m, m/s, times the largest place or speed, at least one: what is held is off by less
@@ -122,12 +123,22 @@ def _sum_of_impulses(parts: Iterable[tuple[float, dict[str, Array], LocalDynamic
 def laws(motion: RecordedMotion) -> float:
     """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change.
 
-    Slips in an arc no longer than events are known to are as good as zero: which way they go is not decided there.
+    Slips in an arc no longer than events are known to are as good as zero, and so are those in space no faster than
+    velocities are known to: which way they go is not decided there.
     """
     arcs = [
         one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
     ]
-    return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
+    inside = ((one, i) for one in arcs for i in range(1, len(one.samples) - 1))
+    return max((_law(one, i) for one, i in inside if not _undecided(one, i)), default=0.0)
+
+
+def _undecided(one: RecordedArc, i: int) -> bool:
+    """Whether a slip in space is so slow at a sample that it has no direction."""
+    d, modes = one.samples[i].dynamics, one.arc.modes
+    least = UNDIRECTED * max(1.0, float(np.abs(d.v).max(initial=0.0)))
+    slips = (row.rate[parts_of(row)[0]] for row in d.rows if modes.get(row.id) == "slip")
+    return any(len(u) > 1 and float(np.linalg.norm(u)) <= least for u in slips)
 
 
 def _law(one: RecordedArc, i: int) -> float:

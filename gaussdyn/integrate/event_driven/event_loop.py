@@ -48,6 +48,7 @@ CUTS = 400  # steps of one segment that are repeated for contacts that they over
 AT_ONCE = 50  # events of one segment: it goes on only where they happen at its very beginning
 ON_THE_WAY = 2000  # or where it passes a sequence of impacts
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
+SLIVER = 1e-9  # s, times max(1, t): steps so short are not cut
 BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
 
 END, EVENT, USER, NONE, AGAIN = "end", "event", "user", "none", "again"  # of a step, that was none, with another step
@@ -131,7 +132,10 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
             return segment, AGAIN
         return _noted(_gone_on(segment, phase, None, end), one, there[0]), USER
     if piece is not None and found is not None:
-        segment, there = _at_event(phase, stretch, piece, found)
+        segment, there, since = _at_event(phase, stretch, piece, found)
+        if since > piece.t and there[0] - piece.t > SLIVER * max(1.0, abs(there[0])):
+            back_there = move_to(stretch.segment, phase, piece.t, piece.y)
+            return replace(back_there, pace=replace(back_there.pace, h=since - piece.t)), AGAIN
         segment, back = leapt(before, segment)
         yield segment
         if back:
@@ -203,15 +207,27 @@ def _noted(segment: Segment, one: NamedEvent, t: float) -> Segment:
     return replace(segment, account=segment.account.noted(change), ends=ends)
 
 
-def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> tuple[Segment, Point]:
-    """Follow the motion to the event of a step."""
-    segment, there = stretch.segment, stretch.event
+def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> tuple[Segment, Point, float]:
+    """Follow the motion to the event of a step.
+
+    Return when the last of the steps that lead to it begins, too: later than the step where one is not exact enough, as
+    where a slip in space turns at once as it stops. What is recorded between follows that step, so that it is cut then.
+    """
+    segment, there, since = stretch.segment, stretch.event, piece.t
     if there is not None:
-        return move_to(segment, phase, *there), there
+        return move_to(segment, phase, *there), there, since
     assert stretch.look is not None
     offset = segment.offsets.get((found.guard.id, found.guard.kind), 0.0)
-    there = polished(piece, lambda h: stretch.again_to(piece.t + h), stretch.look, found, offset)
-    return follow(segment, phase, piece, *there), there
+
+    def redo(h: float) -> Piece:
+        """Return the last step of those of length h together."""
+        nonlocal since
+        again = stretch.again_to(piece.t + h)
+        since = again.t
+        return again
+
+    there = polished(piece, redo, stretch.look, found, offset)
+    return follow(segment, phase, piece, *there), there, since
 
 
 def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there: Point) -> tuple[Segment, str]:

@@ -26,11 +26,12 @@ from ..recorded_arcs import LOBATTO
 from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
-from .phase_integrator import OneStep, PhaseMotion, Stuck, again_to
+from .phase_integrator import SUSPECTED, OneStep, PhaseMotion, Stuck, again_to
 from .phase_state import FADED, Instant
 from .run_memory import Task
 from .segment import Segment
 from .smooth_phase import Phase, trail_of
+from .stiff_slip import turnings
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
@@ -124,16 +125,22 @@ def _found(
 
 
 def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
-    """Let the kernels take steps as long as nothing happens, if they serve."""
+    """Let the kernels take steps as long as nothing happens, if they serve.
+
+    They do not where stability bounds their steps and a slip that turns may be the reason: see `PhaseMotion.step`.
+    """
     task, pace = segment.task, segment.pace
+    turning = bool(turnings(phase))
+    if turning and (pace.turns or pace.stiff >= SUSPECTED):
+        return Stretch(segment)
     served = phase.system is task.whole and pace.h > 0.0 and not task.events and task.accuracy.step is None
     kernels = _compiled(phase, task) if served else None
-    if kernels is None:
+    if kernels is None or kernels.borders:
         return Stretch(segment)
     kernels.put_offsets(segment.offsets)
     done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff)
     segment = replace(
-        segment, pace=replace(pace, h=done.h, stiff=done.stiff),
+        segment, pace=replace(pace, h=done.h, stiff=min(done.stiff, SUSPECTED) if turning else done.stiff),
         account=segment.account.passed(done.trail) if len(done.trail) else segment.account,
         offsets=_left(segment.offsets, phase, kernels.step.offset.tolist()),
     )  # fmt: skip
@@ -154,10 +161,14 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
         return Stretch(segment)
     mean, left = (done.t - segment.t) / done.taken, max(end, task.goal) - done.t
     segment = replace(segment, pace=segment.pace.passed(mean, mean, left, segment.now, done.taken))
-    segment.pace.check_stiffness(mean, left)
+    if not turning:
+        segment.pace.check_stiffness(mean, left)
     segment = move_to(segment, phase, done.t, done.y)
     if done.held_is_off:
         segment = hold(segment, phase, rows_of(phase.system, segment.t, segment.q, segment.v))
+    if done.turned:
+        phase = phase.turned(phase.instant(segment.t, segment.q, segment.v))
+        segment = replace(segment, phase=phase)
     if segment.t >= end:
         segment = replace(segment, now=phase.instant(segment.t, segment.q, segment.v))
     return Stretch(segment)
@@ -165,7 +176,7 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
 
 def follow(segment: Segment, phase: Phase, piece: Piece, t: float, y: Array) -> Segment:
     """Go along a step of the integrator to a time and the state there, and keep what was passed."""
-    if piece.samples is not None and t > piece.t:
+    if piece.samples is not None and t > piece.t and not _stops(segment, phase, t, y):
         segment = segment.noting(segment.account.passed(piece.samples(t, y)))
         return move_to(segment, phase, t, y)
     known = piece.K[0], piece.K[STAGES] if y is piece.end else None
@@ -197,6 +208,8 @@ def along(segment: Segment, phase: Phase, slope: Slope, way: Way) -> Segment:
                 (slope(x, place) if rate is None else rate)[n:-2]
                 for x, place, rate in zip(times, places, rates, strict=True)
             ]
+            if _stops(segment, phase, *way.end):
+                r[-1] = _forces(segment, _turned_before(segment, phase, way), *way.end)
         trail = trail_of(phase, np.array([t]), np.array([h]), np.array([places]), np.array([r]))
         segment = segment.noting(segment.account.passed(trail))
         given = trail[0].impulses() if phase.redundant else None
@@ -207,13 +220,30 @@ def _shared_along(
     segment: Segment, phase: Phase, times: Sequence[float], places: Sequence[Array], at: Callable[[float], Array]
 ) -> list[Array]:
     """Return redundant reactions along a way, inside their cones if they can be."""
-    phases, end, h = [phase] * len(times), times[-1], times[-1] - times[0]
-    rows = phase.system.rows(end, *segment.parts(places[-1]))
-    if any(stopped(row, phase.modes[row.id]) for row in rows):
-        shortly = end - SHORTLY * h
-        phases[-1] = phase.turned(phase.instant(shortly, *segment.parts(at(shortly))))
-    found = (one.sharing(one.instant(t, *segment.parts(y))) for one, t, y in zip(phases, times, places, strict=True))
-    return [np.concatenate([np.zeros(0), *now.r]) for now in found]
+    last = phase
+    if _stops(segment, phase, times[-1], places[-1]):
+        last = _turned_before(segment, phase, Way((times[0], places[0]), (times[-1], places[-1]), at))
+    phases = [*[phase] * (len(times) - 1), last]
+    return [_forces(segment, one, t, y) for one, t, y in zip(phases, times, places, strict=True)]
+
+
+def _stops(segment: Segment, phase: Phase, t: float, y: Array) -> bool:
+    """Whether a slip in space stops at a state: there it has no direction."""
+    if not phase.redundant and not turnings(phase):
+        return False
+    return any(stopped(row, phase.modes[row.id]) for row in phase.system.rows(t, *segment.parts(y)))
+
+
+def _turned_before(segment: Segment, phase: Phase, way: Way) -> Phase:
+    """Return the phase with the directions that slips have shortly before the end of a way."""
+    t = way.end[0] - SHORTLY * (way.end[0] - way.start[0])
+    return phase.turned(phase.instant(t, *segment.parts(way.at(t))))
+
+
+def _forces(segment: Segment, phase: Phase, t: float, y: Array) -> Array:
+    """Return the reactions of all rows at a state."""
+    now = phase.sharing(phase.instant(t, *segment.parts(y)))
+    return np.concatenate([np.zeros(0), *now.r])
 
 
 def move_to(

@@ -25,6 +25,7 @@ from .stiff_slip import SlipTurn, movable, slowest, turnings
 
 STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
 SUSPECT = 10  # stiff steps after which a slip that turns is taken for the reason, if it is
+SUSPECTED = STIFF_STEPS - 1  # and before the steps end for it
 UNSTABLE = 2.0  # h times the rate at which a slip turns: up to this explicit steps serve
 UNSOLVED = 1e-4  # of `SPLIT`: where shorter steps are not solved with directions as unknowns, explicit ones are tried
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
@@ -113,7 +114,7 @@ class Pace:
         """Return the pace with whether stability, not accuracy, makes steps short, also where slips are `turning`."""
         if turning:
             turns = bend > UNSTABLE
-            return replace(self, turns=turns, stiff=0 if turns else self.stiff + 1)
+            return replace(self, turns=turns, stiff=0 if self.turns or bend > STIFF else self.stiff + 1)
         return replace(self, stiff=self.stiff + 1 if bend > STIFF else max(0, self.stiff - 1))
 
     def check_stiffness(self, h: float, left: float) -> None:

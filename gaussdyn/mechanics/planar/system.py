@@ -165,6 +165,13 @@ class PlanarSystem:
         object.__setattr__(frozen, "_found", self._detected(q, v, dt))
         return frozen
 
+    @property
+    def listed_contacts(self) -> tuple[Constraint, ...] | None:
+        """What has rows besides joints, sorted by id; None where contacts of shapes depend on the state."""
+        if self.detector is None:
+            return tuple(self.contacts)
+        return None if self._found is None else tuple(sorted((*self.contacts, *self._found), key=lambda one: one.id))
+
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
         """Return contacts at the ends of steps: of constraints by their ids, of shapes by their labels (f, 4)."""
         known = {one.id: one for one in self.contacts if isinstance(one, (PlanarContact, PlanarDiscContact))}

@@ -14,9 +14,12 @@ from ...arrays import Array, IntArray
 from ..names import GROUND
 from .bodies import Marker
 from .contacts import DryFriction, Link, PlanarContact, String
+from .disc_contact import PlanarDiscContact
 from .forces import Drag, Load, Shaking, Spring
 from .kinematics import Layout
 from .system import PlanarSystem
+
+SERVED = (PlanarContact, PlanarDiscContact, Link, DryFriction)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,22 +43,26 @@ class PlanarTables:
 
 @lru_cache(maxsize=32)
 def tables_of(system: PlanarSystem) -> PlanarTables | None:
-    """Return the tables of a system; None where it has joints, contacts of shapes or other parts without a table."""
-    served = all(isinstance(one, (PlanarContact, Link, DryFriction)) for one in system.contacts)
+    """Return the tables of a system; None where it has joints, contacts not listed yet, or parts without a table.
+
+    Contacts of shapes are listed at one state (`System.near`).
+    """
+    contacts = system.listed_contacts
+    served = contacts is not None and all(isinstance(one, SERVED) for one in contacts)
     served = served and all(isinstance(one, (Spring, Drag, Load, Shaking)) for one in system.forces)
-    q = np.zeros(system.nq)
-    if not served or system.joints or system.near(0.0, q, q, 0.0) is not system:
+    if not served or system.joints:
         return None
-    layout, n, f = system.layout, len(system.contacts), len(system.forces)
+    assert contacts is not None
+    layout, n, f = system.layout, len(contacts), len(system.forces)
     numbers, data = np.zeros((n, 10), dtype=np.int64), np.zeros((n, 10))
     forces, strength = np.zeros((f, 5), dtype=np.int64), np.zeros((f, 9))
-    for k, contact in enumerate(system.contacts):
+    for k, contact in enumerate(contacts):
         _enter_contact(layout, contact, numbers[k], data[k])
     for k, force in enumerate(system.forces):
         enter_force(layout, force, forces[k], strength[k])
     x, y = layout.momentum((1.0, 0.0)), layout.momentum((0.0, 1.0))
     weight = system.gravity[0] * x + system.gravity[1] * y
-    bodies = np.array([1.0 / np.diagonal(system.mass(q)), weight, x, y, np.zeros(system.nv)])
+    bodies = np.array([1.0 / np.diagonal(system.mass(np.zeros(system.nq))), weight, x, y, np.zeros(system.nv)])
     return PlanarTables(numbers, data, forces, strength, bodies)
 
 
@@ -70,13 +77,16 @@ def enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray, 
 
 
 def _enter_contact(layout: Layout, contact: Any, numbers: IntArray, data: Array) -> None:
-    from .row_kernels import BELT, CONTACT, DRY, KIND, LENGTH, NORMAL, RADIUS, ROD, SIZE, STRING
+    from .row_kernels import BELT, CONTACT, DISC, DRY, KIND, LENGTH, NORMAL, RADIUS, ROD, SIZE, STRING
 
     enter_markers(layout, contact.markers, numbers, data)
     numbers[SIZE] = 1
     if isinstance(contact, PlanarContact):
         numbers[KIND], numbers[SIZE] = CONTACT, contact.size
         data[NORMAL : NORMAL + 2], data[RADIUS], data[BELT] = contact.plane.normal, contact.radius, contact.plane.belt
+    elif isinstance(contact, PlanarDiscContact):
+        numbers[KIND], numbers[SIZE] = DISC, 2 if contact.mu_s > 0.0 or contact.eps_t != 0.0 else 1
+        data[RADIUS], data[LENGTH] = contact.radius_a, contact.radius_b
     elif isinstance(contact, DryFriction):
         numbers[KIND], data[NORMAL : NORMAL + 2], data[BELT] = DRY, contact.direction, contact.belt
     else:

@@ -230,3 +230,16 @@ def test_kernels_say_that_a_gap_need_not_rise():
         W = np.array([[1.0, tilt], [tilt, 1.0]])
         assert phase_impact.rises(W.ravel(), 2, 0.9)
         assert not phase_impact.rises(W.ravel(), 2, 1.2)  # W_NN < mu |W_NT|: a rod that jams
+
+
+@pytest.mark.parametrize(
+    "seed", [23, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 19, 37, 59))]
+)  # fmt: skip
+def test_balls_in_joints_that_come_to_slide_slowly_go_on_and_pass_the_audit(seed):
+    """Friction turns slow slips at once: no forces are stiff; and as they stop friction has the direction they had."""
+    system, state = jointed(seed)
+    run = simulate(system, state, 2.0, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert {event.kind for event in run.events} >= {"impact", "accumulation"}
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

@@ -7,16 +7,19 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from gaussdyn import EventDriven, State, UserSystem, simulate
+from gaussdyn import EventDriven, State, UserSystem, audit, simulate
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.contact_modes import Mode
+from gaussdyn.integrate.event_driven import event_loop
 from gaussdyn.integrate.event_driven.phase_integrator import CRAWLS, Accuracy, Pace, PhaseMotion, Stuck
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
 from gaussdyn.integrate.event_driven.stiff_slip import DENSE, ORDER, A, C, movable, turnings
 from gaussdyn.integrate.impact.impact_laws import Moreau
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.spatial.bodies import brick, pill
+from gaussdyn.mechanics.spatial.bodies import ball, brick, pill
+from gaussdyn.mechanics.spatial.forces import Load
+from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.user.constraints import Position
 
@@ -139,3 +142,38 @@ def test_steps_that_stay_very_short_are_given_up():
 
     with pytest.raises(Stuck, match="in a row are as short as"):
         go_on()
+
+
+@pytest.mark.parametrize("across", [0.3, 1e-2, 1e-4])
+def test_a_slip_that_turns_back_in_a_phase_of_kernels_costs_no_event(across, monkeypatch):
+    """A ball that slides against a load: u' = f / m - 7/2 mu g u / |u|; u comes back beside zero."""
+    jumped, events = event_loop._jumped, []
+
+    def noted(*given):
+        """Note what the loop takes for an event."""
+        events.append(given[2].found)
+        return jumped(*given)
+
+    monkeypatch.setattr(event_loop, "_jumped", noted)
+    mu, pull, end = 0.05, 6.0, 0.6
+    system = SpatialSystem(
+        bodies=[ball("b", mass=1.0, radius=0.1)], obstacles=[HalfSpace(name="floor")],
+        contact=ContactLaw(mu=mu), forces=[Load(point=SpatialMarker("b"), force_xyz=(-pull, 0.0, 0.0))],
+    )  # fmt: skip
+    u0 = np.array([1.5, across])
+    state = system.state({"b": (0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0)}, {"b": (*u0, 0.0, 0.0, 0.0, 0.0)})
+    run = simulate(system, state, end, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert not run.events
+    assert not events
+
+    def slope(t, u):
+        return np.array([-pull, 0.0]) - 3.5 * mu * G * u / np.hypot(*u)
+
+    way = solve_ivp(slope, (0.0, end), u0, method="DOP853", rtol=1e-12, atol=1e-15)
+    (row,) = (row for row in system.near(run.t[-1], run.q[-1], run.v[-1], 0.0).rows(run.t[-1], run.q[-1], run.v[-1]))
+    x, y = row.frame[1:, :2] @ np.eye(2)
+    np.testing.assert_allclose(row.rate[1] * x + row.rate[2] * y, way.y[:, -1], rtol=0, atol=1e-10)
+    assert way.y[0, -1] < -0.5
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

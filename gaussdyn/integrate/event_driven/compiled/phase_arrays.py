@@ -12,6 +12,7 @@ import numpy as np
 
 from ...._jit import Held
 from ....arrays import Array
+from ....mechanics.borders import Crossing, Extent
 from ....mechanics.spatial.system import SpatialSystem
 from ...dop853 import TABLE, WIDTH, Piece
 from ...recorded_arcs import LOBATTO, Trail
@@ -52,7 +53,9 @@ class Sailed:
     Attributes
     ----------
     held_is_off : bool
-        Whether gaps or rates that are held have to be put back.
+        Whether gaps or rates that are held may have to be put back.
+    turned : bool
+        Whether a slip in space has turned far away from the direction that its mode has.
     side : float
         Of the last step tried, see `Instant.side`.
     taken, stiff : int
@@ -72,6 +75,7 @@ class Sailed:
     """
 
     held_is_off: bool
+    turned: bool
     side: float
     taken: int
     stiff: int
@@ -145,6 +149,8 @@ class CompiledPhase:
         See `laws_of`.
     listed : Array
         Gaps up to which contacts are recorded, m.
+    borders : tuple of (int, Extent or Crossing)
+        The numbers of the guards of features that end, and where they do: kernels do not know that.
     followers : dict
         What may come after a condition, with friction backwards or not, in the order in which it is tried; None: has no
         tables.
@@ -157,6 +163,7 @@ class CompiledPhase:
     step: PhaseStep
     laws: Array | None
     listed: Array
+    borders: tuple[tuple[int, Extent | Crossing], ...]
     followers: dict[tuple[int, bool], tuple[CompiledPhase | None, ...]]
 
     @classmethod
@@ -182,7 +189,8 @@ class CompiledPhase:
         step = PhaseStep(np.zeros(13), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
         again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
         held, states = Held(Voyage(tables, step, again)), tables.nq + tables.nv
-        return cls(phase, size, states, held, step, laws_of(phase), _listed(phase), {})
+        borders = tuple((k, guard.extent) for k, guard in enumerate(phase.guards) if guard.extent is not None)
+        return cls(phase, size, states, held, step, laws_of(phase), _listed(phase), borders, {})
 
     @classmethod
     def of_clear(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
@@ -208,7 +216,7 @@ class CompiledPhase:
 
     def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int) -> Sailed:
         """Take steps until something may happen, at most to `end`."""
-        from .phase_loop import EVENT, HOLD, cruise
+        from .phase_loop import EVENT, HOLD, TURNED, cruise
 
         step, lines = self.step, self._set_out(t, q, v, h, end, stiff)
         code = cruise(self.held, lines)
@@ -219,8 +227,9 @@ class CompiledPhase:
         event = (float(again.control[T]), again.y.copy()) if found else None
         trail = self.trail(lines[: int(taken + found)].copy())
         return Sailed(
-            code == HOLD, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece, crossing, event, trail
-        )
+            code in (HOLD, TURNED), code == TURNED, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece,
+            crossing, event, trail,
+        )  # fmt: skip
 
     def leg(self, t: float, q: Array, v: Array, h: float, end: float, counts: Array) -> Leg | None:
         """Follow the motion up to an event that is clear, and its only one; None where kernels do not come to one."""
@@ -335,6 +344,8 @@ class CompiledPhase:
         g, rate = np.empty(w), np.empty(w)
         if look(self.held, t, y, g, rate):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
+        for k, extent in self.borders:
+            g[k] = extent.room(y[: self.phase.system.nq])
         return Seen(t, g, rate)
 
     def take(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:

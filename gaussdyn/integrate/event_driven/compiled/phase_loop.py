@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ...._jit import A1, A2, kernel
 from ....arrays import EPS, Array
 from ...dop853 import STAGES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
 from ..event_location import CROSSING, QUIET, judged
-from .phase_rhs import conditions, look_at, slope
+from .phase_rhs import AT_REST, conditions, look_at, slope
 from .phase_steps import dense_output, first_crossing, look_within, polish, take_step
 from .records import (
     BEND,
@@ -16,13 +18,18 @@ from .records import (
     FORCE,
     FOUND,
     LOAD,
+    MANY,
     NEXT,
     REACTION,
+    ROW,
     SIDE,
+    SIZE,
     STIFFNESS,
+    STOP,
     TAKEN,
     UNIT,
     WAY,
+    WHAT,
     WHICH,
     H,
     PhaseStep,
@@ -31,11 +38,12 @@ from .records import (
     Voyage,
 )
 
-DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
+DONE, EVENT, HOLD, FAIL, STIFF, TURNED = range(6)
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
 MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
 NODES = tuple(LOBATTO.tolist())
 LAST_NODE = len(NODES) - 1
+ALONG = 0.5  # cosine of the angle by which a slip may turn: at a right angle `direction` takes its other way
 HELD_TO = 1e-13  # m and m/s, times max(1, |q|) and max(1, |v|)
 
 
@@ -53,6 +61,19 @@ def out_of_place(phase: PhaseTables, y: Array) -> int:
     for i in range(len(held.at)):
         if held.at[i] >= 0 and abs(room.rate[i]) > HELD_TO * v:
             return 1
+    return 0
+
+
+@kernel("int64(PhaseTables)", borrows=True)
+def turned_away(phase: PhaseTables) -> int:
+    """Whether a slip in space that moves has turned far away from the direction that its mode has."""
+    slips, pull, rate = phase.held.slips, phase.held.pull, phase.room.rate
+    for p in range(len(slips)):
+        if slips[p, SIZE] == 2:
+            u, v = rate[slips[p, ROW]], rate[slips[p, ROW] + 1]
+            speed = math.hypot(u, v)
+            if speed > AT_REST and u * pull[p, 1] + v * pull[p, 2] < ALONG * speed:
+                return 1
     return 0
 
 
@@ -110,11 +131,14 @@ def accepted(phase: PhaseTables, step: PhaseStep) -> int:
 
 @kernel(f"void(PhaseTables, PhaseStep, PhaseStep, int64, {A2})", borrows=True)
 def arrive(phase: PhaseTables, step: PhaseStep, again: PhaseStep, verdict: int, trail: Array) -> None:
-    """Find the condition that falls below zero in a step, and go up to there, if both are clear: then again.y is it."""
-    control = step.control
+    """Find the condition that falls below zero in a step, and go up to there, if both are clear: then again.y is it.
+
+    Where a slip in space stops it has no direction: what is recorded there is left to others.
+    """
+    control, guards = step.control, phase.held.guards
     control[FOUND], control[WHICH] = 0.0, first_crossing(phase, step) if verdict == CROSSING else -1.0
     w = int(control[WHICH])
-    if w >= 0 and polish(phase, step, again, w) == 0:
+    if w >= 0 and not (guards[w, WHAT] == STOP and guards[w, MANY] == 2) and polish(phase, step, again, w) == 0:
         span = again.control[T] - control[T]
         control[FOUND] = 1.0 - keep_samples(phase, step, again.y, trail[int(control[TAKEN])], span)
 
@@ -124,8 +148,8 @@ def cruise(voyage: Voyage, trail: Array) -> int:
     """Take steps as long as nothing happens, and return why they end.
 
     DONE: at control[END], or `trail` is full, which takes the samples of every step. HOLD: something that is held is
-    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken, see
-    `arrive`. STIFF, FAIL: the step is not taken.
+    off. TURNED: a slip in space has turned far away from the direction of its mode. EVENT: a condition may fall below
+    zero in the step that K, `end` and F describe, which is not taken, see `arrive`. STIFF, FAIL: the step is not taken.
     """
     phase, step = voyage.phase, voyage.step
     info, control, seen, y = phase.room.info, step.control, step.seen, step.y
@@ -141,6 +165,7 @@ def cruise(voyage: Voyage, trail: Array) -> int:
             return code
         h = control[H]
         conditions(phase, seen[4], seen[5])
+        turned = turned_away(phase)
         off, side, largest_h, largest_r = out_of_place(phase, step.end), info[SIDE], info[LOAD], info[REACTION]
         if dense_output(phase, step) or look_within(phase, step, t + 0.5 * h, 2):
             return FAIL
@@ -159,8 +184,8 @@ def cruise(voyage: Voyage, trail: Array) -> int:
             y[j], step.K[0, j] = step.end[j], step.K[STAGES, j]
         control[T] = stop if abs(t + h - stop) <= NEARLY * max(1.0, abs(stop)) else t + h
         control[TAKEN] += 1.0
-        if off:
-            return HOLD
+        if off or turned:
+            return TURNED if turned else HOLD
         if control[T] >= stop or control[TAKEN] >= len(trail):
             return DONE
 

@@ -15,6 +15,7 @@ from ....arrays import Array
 from .phase_rows import force_of_phase, rates_of_places, rows_of_phase
 from .records import (
     ACCELERATION,
+    BORDER,
     DRY,
     DRY_SLIP,
     FIRST,
@@ -222,7 +223,10 @@ def length(x: Array, first: int, n: int) -> float:
 
 @kernel(f"void(PhaseTables, {A1}, {A1})", borrows=True)
 def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
-    """Fill in how far every guard is from the end of the phase, and its rate (NaN where it is not known)."""
+    """Fill in how far every guard is from the end of the phase, and its rate (NaN where it is not known).
+
+    Where features end is not known here: that is as far away as it can be, see `CompiledPhase.look`.
+    """
     guards, limits, room = phase.held.guards, phase.held.limits, phase.room
     for w in range(len(guards)):
         kind, k, first, n = guards[w, WHAT], guards[w, WHOSE], guards[w, FIRST], guards[w, MANY]
@@ -240,6 +244,8 @@ def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
             g[w] = limit * room.r[top] - length(room.r, first, n)
         elif kind == DRY_SLIP:
             g[w] = limit - length(room.r, first, n)
+        elif kind == BORDER:
+            g[w] = np.inf
         else:
             g[w] = rate[w] = 0.0
             for i in range(n):

@@ -21,6 +21,7 @@ from ...time_stepping.core import spatial_model
 from ..guards import Guard
 from ..smooth_phase import Phase
 from .records import (
+    BORDER,
     DRY_SLIP,
     LIFT_OFF,
     PLANAR,
@@ -39,7 +40,7 @@ from .records import (
 
 KINDS = {
     "touchdown": TOUCHDOWN, "lift_off": LIFT_OFF, "turn": TURN, "slip": SLIP, "stop": STOP, "roll": ROLL,
-    "stop_roll": STOP,
+    "stop_roll": STOP, "end": BORDER,
 }  # fmt: skip
 FLYING, TURNING = {"touchdown"}, {"slip", "stop"}  # kinds of guards: nothing touches; something sticks or slides
 Kept = list["MechanismTables | None"]  # of one run: empty, or the tables of its system
@@ -59,7 +60,7 @@ def tables_of_phase(phase: Phase, known: Kept | None = None) -> PhaseTables | No
 
     `known` keeps what phases of one system in space have in common; without it that is made anew.
 
-    That is where reactions are not unique, features of shapes may end, or a part of the system has no table.
+    That is where reactions are not unique, or a part of the system has no table.
     """
     served = not phase.redundant and all(guard.kind in KINDS and guard.unit in UNITS for guard in phase.guards)
     if not served or any(row.level == "acceleration" for row in phase.rows):
@@ -89,7 +90,7 @@ def laws_of(phase: Phase) -> Array | None:
 
 
 def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:
-    tables = tables_of(system) if system.detector is None else None
+    tables = tables_of(system)
     if tables is None:
         return None
     bodies, n = tables.bodies, len(phase.rows)

@@ -12,7 +12,7 @@ from ....arrays import Array, IntArray
 from ....mechanics.spatial.row_kernels import Mechanism
 
 PLANAR, SPATIAL = range(2)  # who evaluates
-TOUCHDOWN, LIFT_OFF, TURN, SLIP, STOP, DRY_SLIP, ROLL = range(7)  # kinds of guards
+TOUCHDOWN, LIFT_OFF, TURN, SLIP, STOP, DRY_SLIP, ROLL, BORDER = range(8)  # kinds of guards
 PLACE, SPEED, FORCE = range(3)  # their units
 OF, ROW, SIZE, DRY = range(4)  # columns of `Held.slips`
 WHAT, WHOSE, FIRST, MANY, UNIT = range(5)  # columns of `Held.guards`

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_scenes import falling
 
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.contact_modes import CLOSED, OPEN, Mode
@@ -88,9 +89,35 @@ def test_a_run_with_kernels_is_the_run_without_them(name, monkeypatch):
     np.testing.assert_allclose(fast["work_reactions"][-1], slow["work_reactions"][-1], rtol=0, atol=1e-9)
 
 
-def test_contacts_of_shapes_have_no_table():
+def test_contacts_of_shapes_have_a_table_once_they_are_listed():
     shapes = PlanarSystem(bodies=[disc("ball", mass=1.0, radius=0.1)], obstacles=[HalfPlane(name="floor")])
     assert tables_of(shapes) is None
+    assert len(tables_of(shapes.near(0.0, np.array([0.0, 0.1, 0.0]), np.zeros(3), 0.1)).numbers) == 1
+
+
+@pytest.mark.parametrize(
+    ("dim", "seed", "eps", "count"), [(2, 1, 0.5, 3), (2, 21, 0.5, None), (3, 21, 0.0, 2), (3, 23, 0.0, 2)]
+)
+def test_shapes_that_fall_on_shapes_move_with_kernels_as_without_them(dim, seed, eps, count, monkeypatch):
+    """Also where features end: kernels do not know that, and Python says it."""
+    system, state = falling(dim, seed, mu=0.5, eps_n=eps, eps_t=0.6 * eps, count=count)
+    of, served = CompiledPhase.of, []
+
+    def made(phase, *given):
+        """Note what kernels serve."""
+        ship = of(phase, *given)
+        served.append((ship is not None, any(guard.kind == "end" for guard in phase.guards)))
+        return ship
+
+    monkeypatch.setattr(CompiledPhase, "of", made)
+    fast = simulate(system, state, 0.24, stepper=EventDriven())
+    monkeypatch.setattr(CompiledPhase, "of", lambda *given: None)
+    slow = simulate(system, state, 0.24, stepper=EventDriven())
+    assert fast.status == slow.status == "COMPLETED", fast.stop
+    assert (True, True) in served
+    assert [(e.kind, e.id) for e in fast.events] == [(e.kind, e.id) for e in slow.events]
+    np.testing.assert_allclose([e.t for e in fast.events], [e.t for e in slow.events], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fast.q[-1], slow.q[-1], rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["belt_oscillator", "rocking_block"])

@@ -178,23 +178,6 @@ def factorise(n: int, ordering: Ordering, B: Array) -> None:
             subtract_product(B, update[t, 0], update[t, 1], update[t, 2])
 
 
-@kernel(f"float64(int64, {A3})")
-def orientation(n: int, B: Array) -> float:
-    """Return the sign of the determinant of the matrix whose n factors are in B (its diagonal holds inverses)."""
-    sign, D = 1.0, np.empty((6, 6))
-    for m in range(n):
-        for i in range(6):
-            for j in range(6):
-                D[i, j] = B[m, i, j]
-        for k in range(6):
-            sign = -sign if D[k, k] < 0.0 else sign
-            for i in range(k + 1, 6):
-                f = D[i, k] / D[k, k]
-                for j in range(k + 1, 6):
-                    D[i, j] -= f * D[k, j]
-    return sign
-
-
 @kernel(f"void(int64, Ordering, {A3}, {A2}, {A2})", borrows=True)
 def solve_factorised(n: int, ordering: Ordering, B: Array, x: Array, y: Array) -> None:
     """Solve in place of the right side x (n, 6), in the order of the vertices; y (n, 6) is work space."""

@@ -1,252 +1,216 @@
 """A nonsmooth interior point method for contacts between free bodies: a start for Newton's method from afar.
 
-Predictor and corrector after Mehrotra along the central path. Coulomb's law is not monotone, so that the path may turn
-back: tau grows again before it falls to zero. Where it hardly falls, the path is followed by its own length, as one
-follows a curve of equilibria through a fold; the sign of the determinant says which way is on.
+Predictor and corrector after Mehrotra. Coulomb's law is not monotone, so that the path of centres may turn back. Where
+steps become short or hardly lower r . g, directions follow the sliding velocity only in part: with none of it they are
+those of a convex program, whose path never turns. What is not followed is found again in the next step as a misfit, and
+r . g falls no faster than that.
 
-Sources: Acary, Armand, Nguyen, Shpakovych (2023), Second-order cone programming for frictional contact mechanics using
-interior point algorithm; Allgower, Georg (1990), Numerical continuation methods.
+Sources: as `cone_path`; Mehrotra (1992), On the implementation of a primal-dual interior point method.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ..._jit import A1, A2, kernel, record
 from ...arrays import Array
-from ...linalg.block_lu import Ordering, orientation
-from .body_problem import BodyProblem, BodyWork
+from ...linalg.block_lu import Ordering
+from .body_problem import BodyProblem, BodyWork, Iterate
 from .cone_path import (
     LEAST_MU,
     YIELDS,
     Direction,
+    Misfit,
     Point,
-    combine,
     gap_after,
     go,
+    go_each,
     let_yield,
     linearise_cones,
     longest_step,
     products,
     put_direction,
-    relative_lengths,
+    second_order,
 )
 from .newton import factorise_modes, motion, newton_direction, residual, scale_and_floor
 from .structure import block_multiply, copy_rows, relative_motion
 
-SLOW = 0.85  # centring above, twice: the path may turn
-FIRST, SHORTEST, LONGEST = 0.3, 0.02, 0.6  # steps along the path: change of the contact that changes most, relative
-BOLDER, SHORTER = 1.7, 0.6  # factors of that
-NEAR, OFF, ASTRAY = 0.6, 1.5, 4.0  # from the path, relative to tau: good, bearable, too far for longer steps
-STEEP = 0.2  # of the largest relative change: tau falls so fast that it may be the parameter again
-WHOLE = 0.8  # step lengths from here on were nearly full ones
-LEAST_TAU = 0.05  # of the last
-FARTHEST = 0.7  # relative change of one contact in a step along the path
-BOLD, SHY = 0.09, 0.9  # of the way to the border: SHY + t BOLD until a path turns; nearer to it the turn is far away
-PACE, PACE_TURNS, BENT, SIDE, STEP, TURNED = range(6)  # entries of `Place.pace`
+SLOW, SHORT, JAMMED = 0.85, 0.5, 0.2  # centring above, and steps below
+PARTLY, HALF, BACK = 0.8, 0.5, 0.2  # share of the sliding velocity that is followed there; what it gains elsewhere
+SHARE, MOST = 0.3, 3.0  # of the misfit, as an error of r . g: this falls no lower; and how much it may grow
+FULL = 0.5  # centring below: steps are long, and terms of second order help
+SHY, EACH = 0.99, 0.9  # of the way to the border: of all contacts together, or of each where that would be short
 
 
-@record("Point", A2, A1, by_value=True)
-class Place(NamedTuple):
-    """Where one stands on a path.
+@record("Point", "Direction", "Misfit", A2, A2, A2, A1, by_value=True)
+class Path(NamedTuple):
+    """Where one stands on a path, and what goes on from there.
 
     Attributes
     ----------
     point : Point
-    x : Array, shape (n, 6)
-        The velocity that is followed, m/s and rad/s.
-    pace : Array, shape (6,)
-        PACE: slow steps; PACE_TURNS: turns; BENT: whether it is followed by its length; SIDE: on which side tau lies;
-        STEP: how far to go along it; TURNED: whether it was ever followed by its length.
+    to : Direction
+    lacks : Misfit
+    rc : Array, shape (c, 3)
+        What r o g is to change by.
+    first : Array, shape (n, 6)
+        What the momentum lacks, N s and N m s.
+    q : Array, shape (c, 3)
+        The impulses of the point, N s.
+    pace : Array, shape (1,)
+        How far directions follow the sliding velocity, 0 to 1.
     """
 
     point: Point
-    x: Array
+    to: Direction
+    lacks: Misfit
+    rc: Array
+    first: Array
+    q: Array
     pace: Array
 
 
-@kernel(f"void(BodyProblem, Point, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
-def place_inside(
-    problem: BodyProblem, point: Point, p: Array, v: Array, u: Array, x: Array, scale: float, warm: float
-) -> None:  # fmt: skip
-    """Begin near p, where v and u belong to p, or with warm = 0 far inside all cones, where u is that without impulses.
+@kernel(f"void(BodyProblem, Path, {A2}, float64, float64)", borrows=True)
+def place_inside(problem: BodyProblem, path: Path, u: Array, scale: float, warm: float) -> None:
+    """Begin near the impulses in q, to which u belongs, or with warm = 0 far inside all cones.
 
     warm is the distance from the borders, relative to the mean impulse that the motion without impulses asks for.
     """
-    mu, rho, n = problem.mu, problem.rho, problem.contacts.first[-1]
-    r, g, y, k = point
+    mu, rho, n, (r, g, _x), q = problem.mu, problem.rho, problem.contacts.first[-1], path.point, path.q
     speed = push = 0.0
     for i in range(n):
         speed += u[i, 0] ** 2 + u[i, 1] ** 2 + u[i, 2] ** 2
         push += rho[i] / n
-    speed, mean = np.sqrt(speed), scale / np.sqrt(n)
+    speed, mean = math.sqrt(speed), scale / math.sqrt(n)
     for i in range(n):
         r[i, 0], r[i, 1], r[i, 2] = speed * push, 0.0, 0.0
-        y[i], g[i, 1], g[i, 2] = speed, 0.0, 0.0
+        g[i, 0], g[i, 1], g[i, 2] = speed, 0.0, 0.0
         if warm > 0.0:
             m = max(mu[i], LEAST_MU)
-            r[i, 1], r[i, 2] = p[i, 1], p[i, 2]
-            r[i, 0] = max(m * p[i, 0], np.sqrt(p[i, 1] ** 2 + p[i, 2] ** 2)) + warm * mean
-            y[i], g[i, 1], g[i, 2] = max(u[i, 0] / m, 0.0) + warm * mean / rho[i], u[i, 1], u[i, 2]
-        g[i, 0] = y[i] + np.sqrt(g[i, 1] ** 2 + g[i, 2] ** 2 + k * k * y[i] * y[i])
-    for i in range(len(x)):
-        for j in range(6):
-            x[i, j] = v[i, j] if warm > 0.0 else 0.0
+            r[i, 1], r[i, 2], g[i, 1], g[i, 2] = q[i, 1], q[i, 2], u[i, 1], u[i, 2]
+            r[i, 0] = max(m * q[i, 0], math.hypot(q[i, 1], q[i, 2])) + warm * mean
+            g[i, 0] = max(u[i, 0] / m, 0.0) + math.hypot(u[i, 1], u[i, 2]) + warm * mean / rho[i]
 
 
-@kernel(f"void(BodyProblem, Point, {A2}, {A2}, {A2}, {A2}, {A2})", borrows=True)
-def put_misfit(
-    problem: BodyProblem, point: Point, x: Array, F: Array, u: Array, first: Array, G: Array
-) -> None:  # fmt: skip
-    """Put what the momentum lacks at the velocity x, first = F - M x, and what y and g_T lack of J x + w."""
-    mu, w = problem.mu, problem.w
-    block_multiply(problem.M, x, first)
+@kernel("Path(BodyProblem, BodyWork, Iterate, float64)")
+def begin_path(problem: BodyProblem, work: BodyWork, iterate: Iterate, warm: float) -> Path:
+    """Return where a path begins: near p, or with warm = 0 far inside."""
+    p, u, _best, _other, v = iterate
+    c, n = len(p), len(v)
+    point = Point(np.zeros((c, 3)), np.zeros((c, 3)), np.zeros((n, 6)))
+    to = Direction(np.zeros((c, 3)), np.zeros((c, 3)), np.zeros((n, 6)))
+    lacks = Misfit(np.zeros((c, 3)), np.zeros((c, 2)))
+    path = Path(point, to, lacks, np.zeros((c, 3)), np.zeros((n, 6)), np.zeros((c, 3)), np.ones(1))
+    motion(problem, path.q, work.F, v, u)
+    scale, _floor = scale_and_floor(problem, path.q, u)
+    if warm > 0.0:
+        copy_rows(problem.contacts.first[-1], p, path.q)
+        motion(problem, path.q, work.F, v, u)
+        for i in range(n):
+            for j in range(6):
+                point.x[i, j] = v[i, j]
+    place_inside(problem, path, u, scale, warm)
+    return path
+
+
+@kernel(f"float64(BodyProblem, Path, {A2}, {A2})", borrows=True)
+def put_misfit(problem: BodyProblem, path: Path, F: Array, u: Array) -> float:
+    """Put what the point lacks: `first` = F - M x, and G; return what G is as an error of r . g."""
+    (r, g, x), (G, slide), mu, w, error = path.point, path.lacks, problem.mu, problem.w, 0.0
+    block_multiply(problem.M, x, path.first)
     for i in range(len(F)):
         for j in range(6):
-            first[i, j] = F[i, j] - first[i, j]
+            path.first[i, j] = F[i, j] - path.first[i, j]
     relative_motion(problem.contacts, x, u)
-    for i in range(problem.contacts.first[-1]):
-        G[i, 0] = (u[i, 0] + w[i, 0]) / max(mu[i], LEAST_MU) - point.y[i]
-        G[i, 1], G[i, 2] = u[i, 1] + w[i, 1] - point.g[i, 1], u[i, 2] + w[i, 2] - point.g[i, 2]
+    n = problem.contacts.first[-1]
+    for i in range(n):
+        y, z = u[i, 1] + w[i, 1], u[i, 2] + w[i, 2]
+        s = math.hypot(y, z)
+        slide[i, 0], slide[i, 1] = (y / s, z / s) if s > 0.0 else (0.0, 0.0)
+        G[i, 0] = (u[i, 0] + w[i, 0]) / max(mu[i], LEAST_MU) + s - g[i, 0]
+        G[i, 1], G[i, 2] = y - g[i, 1], z - g[i, 2]
+        error += r[i, 0] * (abs(G[i, 0]) + abs(G[i, 1]) + abs(G[i, 2])) / n
+    return error
 
 
-@kernel(f"void(BodyProblem, Ordering, BodyWork, Point, {A2}, {A2}, {A2}, Direction, boolean)", borrows=True)
-def find_direction(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, point: Point, G: Array, rc: Array, first: Array,
-    to: Direction, anew: bool,
-) -> None:  # fmt: skip
+@kernel("void(BodyProblem, Ordering, BodyWork, Path, boolean)", borrows=True)
+def find_direction(problem: BodyProblem, ordering: Ordering, work: BodyWork, path: Path, anew: bool) -> None:
     """Put the Newton direction by which r o g changes by rc; factors are kept unless anew."""
     n, mu, rho, dp, du = problem.contacts.first[-1], problem.mu, problem.rho, work.dp, work.du
-    linearise_cones(n, mu, point, G, rc, work.E, work.e)
+    follows = path.pace[0]
+    linearise_cones(n, mu, path.point, path.lacks, follows, path.rc, work.E, work.e)
     let_yield(n, rho, work.E, work.e)
     if anew:
         factorise_modes(problem, ordering, work)
-    newton_direction(problem, ordering, work, first)
+    newton_direction(problem, ordering, work, path.first)
     for i in range(n):
         for j in range(3):
             du[i, j] += YIELDS / rho[i] * dp[i, j]
-    put_direction(n, mu, point, G, du, dp, work.dv, to)
-
-
-@kernel(f"void(int64, {A2}, Direction, float64, boolean)", borrows=True)
-def aim(n: int, rc: Array, to: Direction, tau: float, second: bool) -> None:
-    """Change what r o g lacks to that of the path at tau, with the terms of second order of the direction."""
-    dr, dg = to.dr, to.dg
-    for i in range(n):
-        rc[i, 0] += tau
-        if second:
-            rc[i, 0] -= dg[i, 0] * dr[i, 0] + dg[i, 1] * dr[i, 1] + dg[i, 2] * dr[i, 2]
-            for j in range(1, 3):
-                rc[i, j] -= dg[i, 0] * dr[i, j] + dr[i, 0] * dg[i, j]
-
-
-@kernel("UniTuple(float64, 3)(int64, Point, Direction, Direction, float64, float64, float64)", borrows=True)
-def follow(
-    n: int, point: Point, to: Direction, along: Direction, gap: float, side: float, step: float
-) -> tuple[float, float, float]:  # fmt: skip
-    """Put the step along the path in `to`, which was that to tau = 0; `along` is the change with tau.
-
-    Back to the path at right angles, and on by `step`, with tau on one side. Returns the length to go, how fast tau
-    changes, relative to the contact that changes most, and the tau that is aimed at.
-    """
-    length, product, most, _most_to = relative_lengths(n, point, to, along, gap)
-    length += n / (gap * gap)
-    most = np.sqrt(most + 1.0 / (gap * gap))
-    tau = max(gap - product / length + side * step / most, LEAST_TAU * gap)
-    combine(n, to, tau, along)
-    _length, _product, _most, most_to = relative_lengths(n, point, to, along, 0.0)
-    t = min(1.0, 0.9 * longest_step(n, point, to), FARTHEST / max(np.sqrt(most_to), 1e-300))
-    return t, 1.0 / (gap * most), tau
+    put_direction(n, mu, path.lacks, follows, du, dp, work.dv, path.to)
 
 
 @kernel("float64(float64, float64, float64)", borrows=True)
-def next_step(step: float, t: float, off: float) -> float:
-    """Return how far to go along the path next."""
-    if t > WHOLE and off < OFF:
-        return min(BOLDER * step, LONGEST)
-    return max(SHORTER * step, SHORTEST) if t < 0.5 or off > ASTRAY else step
+def next_pace(pace: float, t: float, centring: float) -> float:
+    """Return how far the next direction follows the sliding velocity."""
+    if t < JAMMED:
+        return HALF
+    return PARTLY if t < SHORT or centring > SLOW else min(1.0, pace + BACK)
 
 
-@kernel(f"Place(BodyProblem, BodyWork, {A2}, {A2}, {A2}, float64, float64)")
-def begin_path(
-    problem: BodyProblem, work: BodyWork, p: Array, v: Array, u: Array, warm: float, k: float
-) -> Place:  # fmt: skip
-    """Return where a path begins: near p, or with warm = 0 far inside; k as in `cone_path`."""
-    F, q, x = work.F, np.zeros_like(p), np.zeros_like(v)
-    point = Point(np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), k)
-    motion(problem, q, F, v, u)
-    scale, _floor = scale_and_floor(problem, q, u)
-    if warm > 0.0:
-        motion(problem, p, F, v, u)
-    place_inside(problem, point, p, v, u, x, scale, warm)
-    pace = np.array([0.0, 0.0, 0.0, -1.0, FIRST, 0.0])
-    return Place(point, x, pace)
-
-
-@kernel(f"void(int64, {A1}, Point, {A2})", borrows=True)
-def put_impulses(n: int, mu: Array, point: Point, q: Array) -> None:
+@kernel(f"void(int64, {A1}, {A2}, {A2})", borrows=True)
+def put_impulses(n: int, mu: Array, r: Array, q: Array) -> None:
     """Put the impulses of a point."""
-    r = point.r
     for i in range(n):
         q[i, 0], q[i, 1], q[i, 2] = r[i, 0] / max(mu[i], LEAST_MU), r[i, 1], r[i, 2]
 
 
-@kernel(
-    f"Tuple((float64, int64))(BodyProblem, Ordering, BodyWork, Place, {A2}, {A2}, {A2}, float64, int64, float64)",
-)
+@kernel("void(BodyProblem, Ordering, BodyWork, Path, float64)", borrows=True)
+def step_on(problem: BodyProblem, ordering: Ordering, work: BodyWork, path: Path, error: float) -> None:
+    """Take a step on from a point whose misfit is put; error is what it is as one of r . g."""
+    n, point, to, rc, pace = problem.contacts.first[-1], path.point, path.to, path.rc, path.pace
+    gap = products(n, point, rc)
+    find_direction(problem, ordering, work, path, True)
+    t = min(1.0, longest_step(n, point, to))
+    centring = 0.998 * min(1.0, max(gap_after(n, point, to, t), 0.0) / gap) ** max(1.0, 3.0 * t * t)
+    centring = max(centring, min(SHARE * error / gap, MOST))
+    for i in range(n):
+        rc[i, 0] += centring * gap
+    if centring < FULL:
+        second_order(n, point, to, rc)
+    find_direction(problem, ordering, work, path, False)
+    t = min(1.0, SHY * longest_step(n, point, to))
+    if t < SHORT:
+        go_each(n, point, to, EACH)
+    else:
+        go(n, point, to, t)
+    pace[0] = next_pace(pace[0], t, centring)
+
+
+@kernel("Tuple((float64, int64))(BodyProblem, Ordering, BodyWork, Path, Iterate, float64, int64)", borrows=True)
 def follow_path(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, place: Place, p: Array, v: Array, u: Array, tol: float,
-    limit: int, turns: float,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, path: Path, iterate: Iterate, tol: float, limit: int
 ) -> tuple[float, int]:  # fmt: skip
-    """Follow a path on from `place` to E <= tol; p becomes the best point met. A path that turns more often is left.
+    """Follow a path on to E <= tol; p becomes the best point met.
 
     Returns E and the number of iterations, each with one factorisation.
     """
-    mu, n, F, (point, x, pace) = problem.mu, problem.contacts.first[-1], work.F, place
-    q, rc, G, none = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
-    first, zero = np.zeros_like(v), np.zeros_like(v)
-    to = Direction(np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
-    along = Direction(np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
-    motion(problem, q, F, v, u)
+    p, u, _best, _other, v = iterate
+    n, q, best, it = problem.contacts.first[-1], path.q, np.inf, 0
+    for i in range(n):
+        q[i, 0] = q[i, 1] = q[i, 2] = 0.0
+    motion(problem, q, work.F, v, u)
     scale, _floor = scale_and_floor(problem, q, u)
-    best, it, centring = np.inf, 0, 0.0
     for it in range(limit + 1):
-        put_impulses(n, mu, point, q)
-        motion(problem, q, F, v, u)
+        put_impulses(n, problem.mu, path.point.r, q)
+        motion(problem, q, work.F, v, u)
         E = residual(problem, scale, q, u)
         if best > E:
             best = E
             copy_rows(n, q, p)
-        if best <= tol or it == limit or pace[PACE_TURNS] > turns or not np.isfinite(E):
+        if best <= tol or it == limit or not np.isfinite(E):
             break
-        gap, off = products(n, point, rc)
-        put_misfit(problem, point, x, F, u, first, G)
-        find_direction(problem, ordering, work, point, G, rc, first, to, True)
-        before, pace[SIDE] = pace[SIDE], -orientation(len(v), work.B)
-        t = min(1.0, longest_step(n, point, to))
-        if pace[BENT] == 0.0:
-            centring = 0.998 * min(1.0, max(gap_after(n, point, to, t), 0.0) / gap) ** max(1.0, 3.0 * t * t)
-            pace[PACE] = pace[PACE] + 1.0 if centring > SLOW else 0.0
-            pace[BENT], pace[STEP] = 1.0 if pace[PACE] >= 2.0 or pace[SIDE] > 0.0 else 0.0, FIRST
-        if pace[BENT] > 0.0:
-            pace[PACE_TURNS] += pace[SIDE] != before
-            pace[TURNED] = 1.0
-            for i in range(n):
-                rc[i, 0], rc[i, 1], rc[i, 2] = 1.0, 0.0, 0.0
-            find_direction(problem, ordering, work, point, none, rc, zero, along, False)
-            t, steep, _tau = follow(n, point, to, along, gap, pace[SIDE], pace[STEP])
-            pace[STEP] = next_step(pace[STEP], t, off)
-            if pace[SIDE] < 0.0 and off < NEAR and steep > STEEP and t > WHOLE:
-                pace[BENT], pace[PACE] = 0.0, 0.0
-        else:
-            aim(n, rc, to, centring * gap, centring < 0.5)
-            find_direction(problem, ordering, work, point, G, rc, first, to, False)
-            bold = BOLD * t if pace[TURNED] == 0.0 else 0.0
-            t = min(1.0, (SHY + bold) * longest_step(n, point, to))
-        go(n, point, x, to, t)
-        if t < 1e-12:
-            pace[PACE_TURNS] = np.inf
-            break
+        step_on(problem, ordering, work, path, put_misfit(problem, path, work.F, u))
     return best, it

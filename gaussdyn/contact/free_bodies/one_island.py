@@ -24,11 +24,10 @@ FEW, MORE, GAINED = 3, 8, 0.1  # the same of Newton's method at the end of paths
 SWEEPS = 50  # before what begins near the last impulses
 CLOSE, BRIEF = 1e-3, 16  # residual of these from which proximal points are taken at once, and factorisations of them
 GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tried
-WARM = (1.0, 1.0, 0.1, 0.0)  # begins of paths: from near the last impulses to far inside the cones ...
-ROUND = (1.0, 10.0, 3.0, 1.0)  # ... with kinks rounded off in several ways
-TWISTS, LONG = 30.0, 60  # turns, and iterations to a goal, after which a path is left
-FOLDED, AFTER = 1e-4, 25  # residual below which so many factorisations of proximal points end a path; above it folds
-POINTS = 60  # factorisations of proximal points from the first impulses, where the first path folds
+WARM = (0.3, 3.0, 0.1, 10.0, 1.0, 30.0, 0.03, 0.0)  # begins of paths: nearer to the last impulses or farther inside
+LONG = 70  # iterations after which a path is left
+NEARLY, AFTER = 1e-4, 15  # residual below which so many factorisations of proximal points end a path
+POINTS = 60  # factorisations of proximal points from the first impulses, where no path ends
 PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
@@ -123,21 +122,18 @@ def along_path(
 
     It is left after `most` factorisations. Returns E, its floor and the number of factorisations.
     """
-    p, u, _best, _start, v = iterate
-    place = begin_path(problem, work, p, v, u, WARM[trial], ROUND[trial])
-    factors, E, floor = 0, 1.0, 0.0
+    path = begin_path(problem, work, iterate, WARM[trial])
+    factors, left, E, floor = 0, int(min(LONG, max(most, 1.0))), 1.0, 0.0
     for goal in GOALS:
-        E, used = follow_path(
-            problem, ordering, work, place, p, v, u, goal, int(min(LONG, max(most - factors, 1.0))), TWISTS
-        )
-        factors += used
+        E, used = follow_path(problem, ordering, work, path, iterate, goal, left)
+        factors, left = factors + used, left - used
         if not goal >= E:
             break
         E, floor, used = full_newton(problem, ordering, work, iterate, tol, FEW)
         factors += used
         if max(tol, floor) >= E:
             return E, floor, factors
-    if E < FOLDED and factors < most + AFTER:
+    if E < NEARLY and factors < most + AFTER:
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AFTER)
         factors += used
     return E, floor, factors
@@ -167,16 +163,16 @@ def by_paths(
         swept = False
     for trial in range(len(WARM)):
         if max(tol, floor) >= E or factors >= most:
-            break
+            return E, floor, factors
         if not swept:
             sweep_from_start(problem, work, iterate)
         swept = False
         E, floor, used = along_path(problem, ordering, work, iterate, tol, trial, most - factors)
         factors += used
-        if trial == 0 and E > FOLDED and factors < most:
-            sweep_from_start(problem, work, iterate)
-            E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
-            factors += used
+    if max(tol, floor) < E and factors < most:
+        sweep_from_start(problem, work, iterate)
+        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
+        factors += used
     return E, floor, factors
 
 
@@ -184,7 +180,7 @@ def by_paths(
 def with_other_friction(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, share: float
 ) -> int:  # fmt: skip
-    """Begin from the answer with other coefficients of friction: a path may end there that folds in this problem."""
+    """Begin from the answer with other coefficients of friction: a path may end there that does not in this problem."""
     p, u, _best, _start, v = iterate
     n, mu = problem.contacts.first[-1], problem.mu.copy()
     for c in range(n):

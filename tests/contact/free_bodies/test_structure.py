@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from evidence import examples
 
-from gaussdyn.contact.free_bodies.bodies_interior_point import PACE_TURNS, begin_path, follow_path
-from gaussdyn.contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts
-from gaussdyn.contact.free_bodies.cone_path import YIELDS, let_yield
+from gaussdyn.contact.free_bodies.bodies_interior_point import begin_path, find_direction, follow_path, put_misfit
+from gaussdyn.contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts, Iterate
+from gaussdyn.contact.free_bodies.cone_path import YIELDS, let_yield, products, scaled, scaling
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.newton import modes_newton, motion
 from gaussdyn.contact.free_bodies.one_by_one import gauss_seidel
 from gaussdyn.contact.free_bodies.proximal import proximal_point
 from gaussdyn.contact.free_bodies.structure import add_wrench, assemble, relative_motion
-from gaussdyn.linalg.block_lu import analyse, block_at, factorise, orientation, solve_factorised
+from gaussdyn.linalg.block_lu import analyse, block_at, factorise, solve_factorised
 
 
 class Heap:
@@ -96,10 +96,15 @@ class Heap:
         return np.linalg.norm(F) / np.linalg.norm(Q)
 
 
-def interior_point(heap, iterate, tol, limit, warm, k):
+def iterate_of(heap, p, v, u):
+    return Iterate(p, u, np.zeros_like(p), np.zeros_like(p), v)
+
+
+def interior_point(heap, answer, tol, limit, warm):
     """Follow a path from its beginning; p becomes the best point met."""
-    place = begin_path(heap.problem, heap.work, *iterate, warm, k)
-    return follow_path(heap.problem, heap.ordering, heap.work, place, *iterate, tol, limit, 30.0)
+    iterate = iterate_of(heap, *answer)
+    path = begin_path(heap.problem, heap.work, iterate, warm)
+    return follow_path(heap.problem, heap.ordering, heap.work, path, iterate, tol, limit)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -155,7 +160,7 @@ def check_solvers_meet_the_law(seed, start):
     best, v = np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
     p, u = np.zeros((heap.c, 3)), np.zeros((heap.c, 3))
     if start == "interior":
-        interior_point(heap, (p, v, u), 1e-2, 30, 0.0, 1.0)
+        interior_point(heap, (p, v, u), 1e-2, 30, 0.0)
     E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     if max(1e-12, floor) < E:
         E, _, floor, *_ = modes_newton(
@@ -166,33 +171,58 @@ def check_solvers_meet_the_law(seed, start):
         assert max(1e-12, floor) >= E
 
 
-def test_the_orientation_is_the_sign_of_the_determinant():
-    signs = []
-    for seed in range(12):
+def test_both_vectors_of_a_contact_are_scaled_to_one():
+    """W g = W^-1 r, and W^2 as it is written out."""
+    rng = np.random.default_rng(0)
+    r, g = rng.normal(size=(2, 50, 3))
+    for x in (r, g):
+        x[:, 0] = np.hypot(x[:, 1], x[:, 2]) + 10.0 ** rng.uniform(-6, 2, 50)
+    for i in range(50):
+        a, *w = scaling(r, g, i)
+        one, other = scaled(a, *w, *g[i]), scaled(1.0 / a, w[0], -w[1], -w[2], *r[i])
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6 * np.abs(other).max())
+        twice = a * a * (2.0 * np.outer(w, w) - np.diag([1.0, -1.0, -1.0]))
+        np.testing.assert_allclose(twice @ g[i], scaled(a, *w, *one), rtol=1e-9, atol=1e-9 * np.abs(one).max())
+
+
+def test_directions_solve_the_linearised_law():
+    """Dense: momentum, what g lacks of the motion, and (W^-1 r) o (W g), whatever share of the slide is followed."""
+
+    def arrow(x):
+        return np.array([[x[0], x[1], x[2]], [x[1], x[0], 0.0], [x[2], 0.0, x[0]]])
+
+    for seed, follows in ((0, 1.0), (1, 0.5), (2, 0.0)):
         heap, rng = Heap(seed, n=4, per_pair=2), np.random.default_rng(seed)
-        E = 2.0 * rng.normal(size=(heap.c, 3, 3))
-        blocks = heap.n + 2 * len(heap.ordering.rows)
-        assemble(heap.contacts, E, heap.problem.M, heap.ordering.rank, blocks, heap.work.B)
-        factorise(heap.n, heap.ordering, heap.work.B)
-        EJ = np.concatenate([E[c] @ heap.J[3 * c : 3 * c + 3] for c in range(heap.c)])
-        signs.append(float(np.linalg.slogdet(heap.M + heap.J.T @ EJ)[0]))
-        assert orientation(heap.n, heap.work.B) == signs[-1]
-    assert set(signs) == {-1.0, 1.0}
+        p, u, v = rng.normal(size=(heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+        path = begin_path(heap.problem, heap.work, iterate_of(heap, p, v, u), 1.0)
+        (r, g, _x), (G, slide), (dr, dg, dx) = path.point, path.lacks, path.to
+        path.pace[0] = follows
+        motion(heap.problem, np.stack([r[:, 0] / heap.mu, r[:, 1], r[:, 2]], axis=1), heap.work.F, v, u)
+        put_misfit(heap.problem, path, heap.work.F, u)
+        products(heap.c, path.point, path.rc)
+        find_direction(heap.problem, heap.ordering, heap.work, path, True)
+        dp = dr / np.stack([heap.mu, np.ones(heap.c), np.ones(heap.c)], axis=1)
+        lost = path.first.ravel() + heap.J.T @ dp.ravel() - heap.M @ dx.ravel()
+        assert np.abs(lost).max() < 1e-9 * np.abs(heap.M @ dx.ravel()).max()
+        du = (heap.J @ dx.ravel()).reshape(-1, 3)
+        for c in range(heap.c):
+            changed = [du[c, 0] / heap.mu[c] + follows * (slide[c] @ du[c, 1:]), *du[c, 1:]]
+            assert dg[c] == pytest.approx(G[c] + changed, rel=1e-5, abs=1e-5 * np.abs(dg).max())  # they yield a little
+            a, *w = scaling(r, g, c)
+            back = a, w[0], -w[1], -w[2]
+            both = arrow(scaled(a, *w, *g[c])) @ (np.array(scaled(1.0 / a, *back[1:], *dr[c])) + scaled(a, *w, *dg[c]))
+            assert both == pytest.approx(path.rc[c], rel=1e-7, abs=1e-7 * np.abs(path.rc).max())
 
 
-@pytest.mark.parametrize(("seed", "k"), [(7, 1.0), (8, 1.0), (11, 3.0), (11, 10.0), (17, 1.0), (41, 1.0), (54, 1.0)])
-def test_paths_that_turn_back_end_where_the_law_holds(seed, k):
-    """Much friction: the determinant changes its sign two to eight times. Others, as (11, 1.0), may be left."""
-    heap = Heap(seed, n=4, per_pair=2)
-    heap.mu *= 4.0
-    for warm in (0.0, 0.1, 1.0):
-        p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-        place = begin_path(heap.problem, heap.work, p, v, u, warm, k)
-        E, _ = follow_path(heap.problem, heap.ordering, heap.work, place, p, v, u, 1e-4, 100, 30.0)
-        assert heap.natural_map(p) == pytest.approx(E, rel=1e-6)  # what is claimed is true, solved or not
-        if warm == 0.0:
-            assert E <= 1e-4
-            assert place.pace[PACE_TURNS] >= 2.0
+def test_paths_end_where_the_law_holds_with_much_friction():
+    """The path of centres turns back there; directions that follow the sliding velocity less go on."""
+    for seed in range(20):
+        heap = Heap(seed, n=4, per_pair=2)
+        heap.mu *= 4.0
+        for warm in (0.0, 0.1, 1.0):
+            p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+            E, _ = interior_point(heap, (p, v, u), 1e-4, 100, warm)
+            assert 1e-4 >= E == pytest.approx(heap.natural_map(p), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -200,9 +230,10 @@ def test_a_path_taken_up_again_goes_on_where_it_stood(seed):
     heap, answers = Heap(seed, n=4, per_pair=2), []
     for goals in ((1e-2, 1e-4), (1e-4,)):
         p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-        place, total = begin_path(heap.problem, heap.work, p, v, u, 0.0, 1.0), 0
+        iterate, total = iterate_of(heap, p, v, u), 0
+        path = begin_path(heap.problem, heap.work, iterate, 0.0)
         for goal in goals:
-            E, used = follow_path(heap.problem, heap.ordering, heap.work, place, p, v, u, goal, 100, 30.0)
+            E, used = follow_path(heap.problem, heap.ordering, heap.work, path, iterate, goal, 100)
             assert goal >= E == pytest.approx(heap.natural_map(p), rel=1e-6)
             total += used
             p_then = p.copy()
@@ -222,7 +253,7 @@ def test_paths_come_close_where_contacts_depend_on_one_another(seed):
         heap.mu[c + 1] = heap.mu[c]
     step_sizes(heap.contacts, heap.mu, heap.problem.inverse, heap.rho)
     p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-    E, _ = interior_point(heap, (p, v, u), 1e-8, 100, 0.0, 1.0)
+    E, _ = interior_point(heap, (p, v, u), 1e-8, 100, 0.0)
     assert E <= 1e-8
 
 
@@ -257,7 +288,7 @@ def test_factors_at_hand_serve_for_other_rates(seed):
 def test_a_perturbed_impulse_is_noticed():
     heap = Heap(0, n=3, per_pair=2)
     p, u, _best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-    interior_point(heap, (p, v, u), 1e-2, 30, 0.0, 1.0)
+    interior_point(heap, (p, v, u), 1e-2, 30, 0.0)
     proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     p[0, 0] += 1e-6
     assert heap.natural_map(p) > 1e-8

@@ -5,6 +5,8 @@
 * The type of ``a + b`` or ``a[i]`` is found by asking all that could know, strings and lists first, for every place
   where it stands. The answer depends on the types alone, so it is kept.
 * Flags of compiling are keys of dictionaries, and listed anew whenever one is compared with itself.
+* Machine code on disk has the code beside it that callers are linked with, which is read though none is compiled; and
+  every call of LLVM is told to listeners that nobody has put there. Loading takes half the time without.
 
 All of it holds within `lean` only, so that kernels of others in the same process are compiled as ever.
 """
@@ -16,12 +18,16 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
+from numba.core import event
+from numba.core.codegen import CPUCodegen, JITCodeLibrary
+from numba.core.codegen import ll as llvm
 from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
 from numba.extending import overload
 from numba.np import arrayobj
 
 _find_type = BaseFunction.get_call_type
+_unserialise, _start, _end = CPUCodegen.unserialize_library, event.start_event, event.end_event
 _found: dict[Any, Any] = {}  # (operator, types of arguments) -> signature
 
 
@@ -81,7 +87,47 @@ def _equal(flags: Any, other: Any) -> Any:
     return _values(flags) == _values(other) if isinstance(other, TargetConfig) else NotImplemented
 
 
+class _FromDisk(JITCodeLibrary):  # type: ignore[misc]
+    """Machine code from disk; what callers are linked with is read when one of them is compiled."""
+
+    _shared_module: Any
+
+    def __init__(self, codegen: Any, name: str, machine_code: bytes, bitcode: bytes) -> None:
+        super().__init__(codegen, name)
+        self._bitcode = bitcode
+        self.enable_object_caching()
+        self._set_compiled_object(machine_code)
+        self._finalize_final_module()
+
+    def get_pointer_to_function(self, name: str) -> Any:
+        """Return the address of a function, 0 if there is none."""
+        return self._codegen._engine.get_function_address(name)
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = llvm.parse_bitcode(self._bitcode)
+        return self._shared_module
+
+
+def _unserialised(codegen: Any, serialised: Any) -> Any:
+    name, kind, data = serialised
+    return _FromDisk(codegen, name, *data) if kind == "object" else _unserialise(codegen, serialised)
+
+
+def _start_event(kind: str, data: Any = None) -> None:
+    if event._registered[kind]:
+        _start(kind, data)
+
+
+def _end_event(kind: str, data: Any = None, exc_details: Any = None) -> None:
+    if event._registered[kind]:
+        _end(kind, data, exc_details)
+
+
 _INSTEAD = (
+    (CPUCodegen, "unserialize_library", _unserialised),
+    (event, "start_event", _start_event),
+    (event, "end_event", _end_event),
     (arrayobj, "raise_with_shape_context", _unlike_shapes),
     (BaseFunction, "get_call_type", _kept_type),
     (TargetConfig, "values", _values),

@@ -30,7 +30,7 @@ SLOW = 0.98  # of the error is left after a step: it leads nowhere
 RANK = 1e-10  # singular value, SI or relative, below which equations repeat others
 TRIES = 12  # starts from which a loop is closed
 SPREAD = 2.0  # rad, m: of the starts
-GOLDEN = 0.6180339887498949
+GOLDEN = 0.6180339887498949  # section of an interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

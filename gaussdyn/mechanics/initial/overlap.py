@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.optimize import nnls
 
 from ...arrays import Array, scalar
 from ...errors import InputError
 from ..rows import Row
 from ..state import State
 from ..system import System
+from .joint_state import GOLDEN
 
 TOLERANCE = 1e-12  # m
 ROUNDS = 60
@@ -22,7 +22,6 @@ GIVE = 1e-4  # kg m^2 per m^2, what overlap costs less than motion; small: bodie
 LEAP = 0.1  # m, of any gap in a round that only lessens overlaps
 FAR = 0.3  # rad, m, of any velocity in a round: what gaps say here holds near here only
 NUDGE = 1e-3  # rad, m: off a place where all that is symmetric balances
-GOLDEN = 0.6180339887498949
 STILL = 1e-6  # m, by which gaps move where there is no more to be had
 
 
@@ -171,6 +170,8 @@ def _smallest(M: Array, rows: Sequence[Row], give: float = 0.0) -> Array | None:
 
     With `give` the gaps may miss zero by s, at the price s^2 / give each: there is always such a d then.
     """
+    from scipy.optimize import nnls
+
     L = np.linalg.cholesky(M)
     J = np.array([row.J[0] for row in rows])
     gap = np.array([row.gap for row in rows])

@@ -10,11 +10,12 @@ import numpy as np
 
 from ..analysis.equilibria.equilibria import Equilibria
 from ..analysis.equilibria.family import Family
+from .colours import INK
 from .page_template import filled
 from .pictures import finished, new_sheet, png_url
 from .place import place
 
-INK, FILL, EDGE = "#1d2733", "#a9d3ee", "#0072b2"
+FILL, EDGE = "#a9d3ee", "#0072b2"
 GRID = 401
 
 

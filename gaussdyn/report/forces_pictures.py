@@ -11,11 +11,12 @@ import numpy as np
 from ..analysis.forces.force_polygon import ForcePolygon
 from ..analysis.forces.force_range import ForceRange
 from ..analysis.forces.reaction_set import ReactionSet
+from .colours import INK
 from .page_template import filled
 from .pictures import finished, new_sheet, png_url
 from .place import place
 
-INK, BAR, POINT, OPEN = "#1d2733", "#a9d3ee", "#0072b2", "#d55e00"
+BAR, POINT, OPEN = "#a9d3ee", "#0072b2", "#d55e00"
 SHOWN = 60  # bars of one picture
 
 

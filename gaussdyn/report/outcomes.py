@@ -11,6 +11,7 @@ from ..analysis.margins import saved_state
 from ..contact.outcome.outcome import outcome
 from ..contact.outcome.verdicts import Verdict
 from ..errors import InputError
+from ..integrate.run.certificate_log import LEAVES
 from ..integrate.run.trajectory import Trajectory
 from ..integrate.run.uniqueness_checks import accelerating
 from ..mechanics.scene import Scene
@@ -19,7 +20,6 @@ from .series import spans
 from .subject import is_catalogued
 
 MOST = 200  # rows of the table
-LEAVES = 5000  # of a tree of modes that is proved for the page
 LARGEST = 400_000  # bytes of a certificate that goes into the page
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...arrays import EPS, Array
 from ...integrate.energy import REST
+from ...integrate.run.setup import WORKS
 from ...integrate.run.trajectory import Trajectory
 from ...mechanics.rows import MOMENTS, Row
 from ...programs.solution.status import Status
@@ -16,7 +17,6 @@ from .audit_check import AuditCheck
 
 EXACT = 1e-12  # numbers that must agree up to rounding
 RESIDUAL = 1e-8  # above this the mode of a contact is not settled
-WORKS = ("work_reactions", "work_forces", "work_projection")
 CLOCK = 1e-8  # of a step: how well its length and its two times agree
 DRIFT = 1e-2  # energy that the step size may lose or gain, relative
 

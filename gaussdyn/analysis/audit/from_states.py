@@ -6,12 +6,13 @@ import difflib
 
 import numpy as np
 
-from ...arrays import EPS, Array
+from ...arrays import Array
 from ...contact.snapshot import rows_of
 from ...errors import InputError
 from ...integrate.energy import REST, energy
 from ...integrate.run.step_evidence import StepEvidence
 from ...integrate.stepper import near_of
+from ...integrate.time_stepping.scheme import ROUNDING
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
@@ -24,7 +25,6 @@ from .recorded_step import Record, RecordedStep, acting_of
 from .saved_rows import one_sided
 
 CLOSED = 1e-10  # m; how far gaps and joints may be off, beside what they were at the start
-ROUNDING = 32.0 * EPS  # of the coordinates, relative
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "cone": EXACT, "joint_rate": 1e-10}
 
 

@@ -8,13 +8,14 @@ from typing import cast
 
 import numpy as np
 
-from ...arrays import EPS, Array
+from ...arrays import Array
 from ...contact.snapshot import Activation, rows_of
 from ...integrate.energy import energy
 from ...integrate.impact.impact_laws import law_of
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.stepper import Repeats, for_run, near_of
 from ...integrate.stepper_names import from_settings
+from ...integrate.time_stepping.scheme import ROUNDING
 from ...mechanics.system import System
 from . import motion_figures as moving
 from . import step_figures as figures
@@ -37,7 +38,6 @@ MOVED = {
 FINEST = 1e-12  # SI: absolute errors per step that settings allow count up to this
 LOOSE = 100.0  # times the relative error per step that the settings allow
 CLOSED = 1e-10  # m; how deep a projected step may end
-ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 
 
 def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dict[str, Array]]:

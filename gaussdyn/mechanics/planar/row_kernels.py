@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import kernel
+from ..._jit import A1, A2, I2, kernel
 from ...arrays import Array, IntArray
 from ..joints.equation import AS_RATE, AS_VALUE
 
-A1, A2, I2 = "float64[::1]", "float64[:,::1]", "int64[:,::1]"
 CONTACT, STRING, ROD, DRY, OFFSET, TURN, DISC = range(7)
 SPRING, DRAG, LOAD, SHAKING, DRIVE = range(5)
 EFFORT, STIFFNESS, DAMPING, TARGET, SPEED, LINE = 4, 5, 6, 7, 8, 9  # columns of `strength` of drives

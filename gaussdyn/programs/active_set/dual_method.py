@@ -13,6 +13,8 @@ from ...linalg.dense import add_multiple, cholesky_upper, dot, norm, solve_upper
 from ...linalg.row_basis import BASIS, Basis, solve_lower, solve_lower_transposed, split
 from .steps import (
     ACTIVE,
+    COARSE,
+    CONSISTENT,
     EPS,
     INFEASIBLE,
     INTS,
@@ -34,9 +36,6 @@ from .steps import (
     transform,
     write_ray,
 )
-
-CONSISTENT = 4e-12  # violation of a dependent row that is forgiven, relative to the rows that it combines
-COARSE = 1e-8  # below this a violation is believed only after y was computed afresh
 
 
 @kernel(f"int64({VECTOR}, {VECTOR}, {ACTIVE}, int64, float64)")

@@ -17,13 +17,13 @@ from ..._show import brief
 from ...arrays import Array, IntArray
 from ...linalg.rational import Row, integer_row
 from ..proof.exact_linear import feasible, prove_empty
+from .counting import TOLERANCE
 from .hulls import Hull, components
 from .modal_problem import ModalProblem
 from .modes import Condition
 from .polyhedra import Face, face
 
 UNDECIDED = -1
-TOLERANCE = 1e-9
 LIMIT = 20_000
 LARGEST = 160  # forces
 

@@ -13,7 +13,7 @@ from ...analysis.measured.cube_tosses import TossErrors
 from ...analysis.measured.planar_impacts import LawErrors
 from ..pictures import finished, new_sheet
 
-INK, OURS, SEEN, BAR = "#1d2733", "#0b6fb8", "#9aa5b1", "#d55e00"
+OURS, SEEN, BAR = "#0b6fb8", "#9aa5b1", "#d55e00"
 
 
 def draw_tosses(

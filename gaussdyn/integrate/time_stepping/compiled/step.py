@@ -19,6 +19,7 @@ from ...._jit import A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.body_problem import BodyProblem
 from ....contact.free_bodies.newton import FINE, READY, modes_newton, motion, residual, slips, without_impulses
+from ....contact.free_bodies.one_island import POLISHED
 from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import block_multiply, relative_motion
 from ..scheme import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
@@ -47,7 +48,6 @@ from .rest_correction import settle, take_up
 NEXT, ENDS, JOINS, LEAVES = range(4)  # what follows passes that have settled
 MOST_FACTORS = 60
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
-POLISHED = 1e-6  # residuals from here on are Newton's to finish
 WORTHWHILE = 0.01  # by two passes: where bodies are held in loops that gain less, they are not worth their price
 
 

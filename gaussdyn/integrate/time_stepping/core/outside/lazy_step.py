@@ -354,14 +354,6 @@ class KeptSteps:
         acts = self.kept.acts[k, : len(self.ids)].nonzero()[0].tolist()  # what comes after is of other steps
         return {self.ids[j]: p[first[j] : first[j + 1]].copy() for j in acts}
 
-    def length(self, k: int) -> float:
-        """Return `Step.dt`."""
-        return float(self.spans[k, 1])
-
-    def told(self, k: int) -> Array | None:
-        """Return `Step.control`."""
-        return None if self.control is None else self.control[k]
-
     def unsettled(self, k: int) -> str:
         """Return `Step.unsettled`."""
         at = int(self.kept.log[k, AT])
@@ -417,7 +409,7 @@ class KeptSteps:
 
 
 SAID: dict[str, Callable[[KeptSteps, int], Any]] = {
-    "dt": KeptSteps.length, "control": KeptSteps.told,
+    "dt": lambda of, k: float(of.spans[k, 1]), "control": lambda of, k: None if of.control is None else of.control[k],
     "reactions": KeptSteps.reactions, "unsettled": KeptSteps.unsettled, "restitution": KeptSteps.restitution,
     "_figures": KeptSteps.figures, "energy": KeptSteps.energy, "work": KeptSteps.work, "place": KeptSteps.place,
     "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded, "cut": KeptSteps.cut, "foreseen": KeptSteps.foreseen,
@@ -496,9 +488,7 @@ def others_of(memory: Mapping[str, Array], ids: Collection[str]) -> Mapping[str,
     That a step was cut is of the step at hand alone.
     """
     found = memory.others if isinstance(memory, Late) and memory.others is not None else memory
-    if not found:
-        return found
-    return {key: value for key, value in found.items() if key not in ids and "/" not in key and key != CUT}
+    return found and {key: value for key, value in found.items() if key not in ids and "/" not in key and key != CUT}
 
 
 def put(target: object, values: Mapping[str, Any]) -> None:

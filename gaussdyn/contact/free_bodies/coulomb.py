@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import A1, A2, A3, I1, kernel
-from ...arrays import Array, IntArray
-from .body_problem import Contacts
+from ..._jit import A1, A2, A3, kernel
+from ...arrays import Array
+from .body_problem import BodyWork, Contacts
 
 OPEN, STICK, SLIP = range(3)
 
@@ -96,16 +96,16 @@ def natural_length(n: int, mu: Array, rho: Array, p: Array, u: Array) -> float:
     return float(np.sqrt(total))
 
 
-@kernel(f"int64(int64, {A1}, {A1}, float64, {A2}, {A2}, {A3}, {A2}, {I1}, boolean)", borrows=True)
+@kernel(f"int64(int64, {A1}, {A1}, float64, {A2}, {A2}, BodyWork, boolean)", borrows=True)
 def linearise_modes(
-    n: int, mu: Array, rho: Array, alpha: float, p: Array, u: Array, E: Array, e: Array, mode: IntArray, anew: bool
-) -> int:
+    n: int, mu: Array, rho: Array, alpha: float, p: Array, u: Array, work: BodyWork, anew: bool
+) -> int:  # fmt: skip
     """Linearise p = P(p - rho u) at the modes of Alart and Curnier to dp = e - E J dv; return how many modes changed.
 
     Rows that push ask for J dv + (alpha / rho) dp = -u: the proximal term makes dependent rows harmless. Unless `anew`
     contacts keep their E while their mode stays: what is factorised still fits, and e = 0 where the law holds.
     """
-    changed = 0
+    E, e, mode, changed = work.E, work.e, work.mode, 0
     for c in range(n):
         s, m, k = rho[c], mu[c], rho[c] / alpha
         x = p[c, 0] - s * u[c, 0]

@@ -192,7 +192,7 @@ def modes_newton(
             copy_rows(n, best, p)
             motion(problem, p, F, v, u)
         again = not factored or (goal < E and it > 0 and KEEP * last < E and slips(n, mode))
-        changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, mode, again)
+        changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work, again)
         if not factored:
             changed = n
         elif changed > 0:
@@ -200,7 +200,7 @@ def modes_newton(
                 factored = False
                 break
             if not again and slips(n, mode):
-                linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, mode, True)
+                linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work, True)
             again = True
         before, moved = moved, newton_step(problem, ordering, work, p, again)
         factors, factored = factors + again, True

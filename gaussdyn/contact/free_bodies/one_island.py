@@ -79,10 +79,10 @@ def full_newton(
         done = max(tol, floor) >= E or it == max(few, MORE)
         if done or (it == few and GAINED * begin < E) or not np.isfinite(now):
             break
-        changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, work.mode, True)
+        changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work, True)
         if it > 0 and (changed > 0 or now > 0.5 * last):
             alpha = COARSE if changed > 0 else max(0.1 * alpha, LEAST)
-            linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, work.mode, True)
+            linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work, True)
         last = now
         newton_step(problem, ordering, work, p, True)
         factors += 1

@@ -7,9 +7,11 @@ Facchinei, Kanzow (1996) for the line search.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..._jit import A1, A2, kernel
+from ..._jit import A1, A2, kernel, record
 from ...arrays import Array
 from ...linalg.block_lu import Ordering
 from .body_problem import BodyProblem, BodyWork
@@ -25,13 +27,37 @@ GROWS = 10.0  # factor of the proximal term where Newton's method stalled
 SWEEPS = 100  # about what a factorisation costs
 
 
-@kernel(f"float64(int64, {A1}, {A1}, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
+@record(*[A2] * 5, A1, by_value=True)
+class ProximalPoint(NamedTuple):
+    """Where the iteration stands.
+
+    Attributes
+    ----------
+    x, centre : Array, shape (c, 3)
+        Impulses: those at hand, and those that the proximal term holds them to.
+    v, u : Array, shape (n, 6) and (c, 3)
+        The velocities that belong to x.
+    shifted : Array, shape (c, 3)
+        u + alpha / rho (x - centre): the velocity that the regularised problem sees.
+    s : Array, shape (c,)
+        Step sizes of its equations.
+    """
+
+    x: Array
+    centre: Array
+    v: Array
+    u: Array
+    shifted: Array
+    s: Array
+
+
+@kernel(f"float64(BodyProblem, {A1}, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
 def merit(
-    n: int, mu: Array, s: Array, x: Array, u: Array, dx: Array, du: Array, alpha: float, t: float
+    problem: BodyProblem, s: Array, x: Array, u: Array, dx: Array, du: Array, alpha: float, t: float
 ) -> float:  # fmt: skip
     """Return |x - P(x - s u)|^2 at x + t dx, where the velocity is u + t (du + alpha / s dx)."""
-    total = 0.0
-    for c in range(n):
+    total, mu = 0.0, problem.mu
+    for c in range(problem.contacts.first[-1]):
         k = alpha / s[c]
         x0, x1, x2 = x[c, 0] + t * dx[c, 0], x[c, 1] + t * dx[c, 1], x[c, 2] + t * dx[c, 2]
         y0 = x0 - s[c] * (u[c, 0] + t * (du[c, 0] + k * dx[c, 0]))
@@ -46,13 +72,13 @@ def merit(
     return total
 
 
-@kernel(f"float64(int64, {A1}, {A1}, {A2}, {A2}, {A2}, {A2}, float64)", borrows=True)
-def step_length(n: int, mu: Array, s: Array, x: Array, u: Array, dx: Array, du: Array, alpha: float) -> float:
+@kernel(f"float64(BodyProblem, {A1}, {A2}, {A2}, {A2}, {A2}, float64)", borrows=True)
+def step_length(problem: BodyProblem, s: Array, x: Array, u: Array, dx: Array, du: Array, alpha: float) -> float:
     """Return the step length in {1, 1/2, ...} that lowers the merit enough, else the best of them."""
-    now = merit(n, mu, s, x, u, dx, du, alpha, 0.0)
+    now = merit(problem, s, x, u, dx, du, alpha, 0.0)
     t, best_t, best = 1.0, 1.0, np.inf
     for _ in range(6):
-        value = merit(n, mu, s, x, u, dx, du, alpha, t)
+        value = merit(problem, s, x, u, dx, du, alpha, t)
         if value < best:
             best_t, best = t, value
         if value <= (1.0 - 0.1 * t) * now:
@@ -61,11 +87,10 @@ def step_length(n: int, mu: Array, s: Array, x: Array, u: Array, dx: Array, du: 
     return best_t
 
 
-@kernel(f"void(BodyProblem, {A2}, {A2}, float64, {A2}, {A2}, {A2}, {A2})", borrows=True)
-def shifted_motion(
-    problem: BodyProblem, x: Array, centre: Array, alpha: float, F: Array, v: Array, u: Array, shifted: Array
-) -> None:
-    """Put u at x, and shifted = u + alpha / rho (x - centre): the velocity that the regularised problem sees."""
+@kernel(f"void(BodyProblem, ProximalPoint, float64, {A2})", borrows=True)
+def shifted_motion(problem: BodyProblem, point: ProximalPoint, alpha: float, F: Array) -> None:
+    """Put u at x, and shifted; F is work space."""
+    x, centre, v, u, shifted, _s = point
     motion(problem, x, F, v, u)
     rho = problem.rho
     for c in range(problem.contacts.first[-1]):
@@ -73,23 +98,24 @@ def shifted_motion(
             shifted[c, k] = u[c, k] + alpha / rho[c] * (x[c, k] - centre[c, k])
 
 
-@kernel(f"int64(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, {A2}, {A2}, {A1}, float64, float64, float64, int64)")
+@kernel("int64(BodyProblem, Ordering, BodyWork, ProximalPoint, float64, float64, float64, int64)")
 def regularised_newton(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, x: Array, centre: Array, v: Array, u: Array,
-    shifted: Array, s: Array, alpha: float, scale: float, goal: float, limit: int,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, point: ProximalPoint, alpha: float, scale: float,
+    goal: float, limit: int,
 ) -> int:  # fmt: skip
     """Solve the problem with the proximal term alpha at `centre`, from x; return the number of factorisations."""
+    x, _centre, v, _u, shifted, s = point
     mu, rho, inverse, n = problem.mu, problem.rho, problem.inverse, problem.contacts.first[-1]
     dp, du, dv, F = work.dp, work.du, work.dv, work.F
     g, zero = 1.0 / np.sqrt(min(alpha, 1.0)), np.zeros_like(v)
     for c in range(n):
         s[c] = rho[c] * g
-    shifted_motion(problem, x, centre, alpha, F, v, u, shifted)
+    shifted_motion(problem, point, alpha, F)
     for it in range(limit):
         size = residual(problem, scale, x, shifted)
         if size <= goal or not np.isfinite(size):
             return it
-        linearise_modes(n, mu, s, alpha * g, x, shifted, work.E, work.e, work.mode, True)
+        linearise_modes(n, mu, s, alpha * g, x, shifted, work, True)
         factorise_modes(problem, ordering, work)
         newton_direction(problem, ordering, work, zero)
         for i in range(len(dv)):
@@ -98,13 +124,13 @@ def regularised_newton(
         add_wrench(problem.contacts, dp, dv)  # du = W dp exactly as the impulses will be felt
         block_multiply(inverse, dv, F)
         relative_motion(problem.contacts, F, du)
-        t = step_length(n, mu, s, x, shifted, dp, du, alpha * g)
+        t = step_length(problem, s, x, shifted, dp, du, alpha * g)
         if t < STALLS:
             return it + 1
         for c in range(n):
             for k in range(3):
                 x[c, k] += t * dp[c, k]
-        shifted_motion(problem, x, centre, alpha, F, v, u, shifted)
+        shifted_motion(problem, point, alpha, F)
     return limit
 
 
@@ -118,6 +144,7 @@ def proximal_point(
     """
     n, F = problem.contacts.first[-1], work.F
     x, centre, shifted, s = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros(len(p))
+    point = ProximalPoint(x, centre, v, u, shifted, s)
     motion(problem, x, F, v, u)
     scale, floor = scale_and_floor(problem, p, u)
     goal, more = max(tol, floor), 1.0
@@ -129,9 +156,7 @@ def proximal_point(
         alpha = min(max(more * SHARE * now, LEAST), MOST * more)
         wanted = SHARE * max(min(now, 1.0), goal)
         copy_rows(n, centre, x)
-        used += max(
-            1, regularised_newton(problem, ordering, work, x, centre, v, u, shifted, s, alpha, scale, wanted, 15)
-        )
+        used += max(1, regularised_newton(problem, ordering, work, point, alpha, scale, wanted, 15))
         found = residual(problem, scale, x, u)
         stalled = not residual(problem, scale, x, shifted) <= wanted
         if found < now or not stalled:

@@ -77,9 +77,9 @@ class _Steps:
         if table.dry:
             P = scaled_parameters(table, mass / float(np.linalg.norm(blocks.q)))
         self.state = np.array([alpha, FLOOR, 0.0, np.inf, 1.0])  # see `proximal_steps`
-        self.data = (
-            form.blocks, form.ordering, form.pairs, blocks.q, (table.code, form.sizes, P), blocks.rho, table.start,
-            mass,
+        laws = table.code, form.sizes, P
+        self.problem = _kernels()[2](
+            form.blocks, form.ordering, form.pairs, blocks.q, laws, blocks.rho, table.start, mass
         )  # fmt: skip
         self.points = np.empty((3, len(form.sizes), 3))
 
@@ -88,7 +88,7 @@ class _Steps:
 
         If not, `go` begins at the best point, boldly or not.
         """
-        E, done = _kernels()[0](*self.data, tol, QUICK, self.r)
+        E, done = _kernels()[0](self.problem, tol, QUICK, self.r)
         self._took(done)
         self.state[2:] = 0.0, np.inf, float(bold)
         return bool(0.1 * tol >= E)
@@ -97,7 +97,7 @@ class _Steps:
         """Go on to E <= 0.1 tol, or `most` steps in all."""
         while self.taken < most:
             limit = min(CHUNK, most - self.taken)
-            _, done = _kernels()[1](*self.data, self.state, tol, limit, self.points, self.r)
+            _, done = _kernels()[1](self.problem, self.state, tol, limit, self.points, self.r)
             self._took(done)
             if done < limit or self.work.over():
                 break
@@ -108,7 +108,8 @@ class _Steps:
 
 
 @cache
-def _kernels() -> tuple[Any, Any]:
-    from .newton.sparse_falling import falling_from, proximal_from
+def _kernels() -> tuple[Any, Any, Any]:
+    from ..._jit import entry_of
+    from .newton.sparse_falling import UnscaledProblem, falling_from, proximal_from
 
-    return falling_from, proximal_from
+    return entry_of(falling_from), entry_of(proximal_from), UnscaledProblem

@@ -14,7 +14,7 @@ from ..._jit import A1, A2, kernel
 from ...arrays import Array
 from ...linalg.dense import solve_dense
 from ..laws.projections import length, moment_room, natural
-from .newton.dense_newton import newton_dense
+from .newton.dense_newton import DenseProblem, newton_dense
 
 REGULAR = 1e-6  # determinant, over that of the diagonal, from which on a block needs no pivots
 ROOTS = 30  # most Newton steps for the speed of slip
@@ -184,7 +184,7 @@ def by_newton(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: A
     for _ in range(40):
         for i in range(d):
             centre[i] = x[i]
-        e, _its = newton_dense(V, none, b, (codes, start, P), rho, alpha, centre, x, 1e-16, 30)
+        e, _its = newton_dense(DenseProblem(V, none, b, (codes, start, P), rho), alpha, centre, x, 1e-16, 30)
         alpha = max(alpha * 0.1, 1e-15) if e < 1e-12 else min(alpha * 30.0, 1e3)
         for i in range(d):
             y[i] = x[i] * unit

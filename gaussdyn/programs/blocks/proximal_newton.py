@@ -77,17 +77,17 @@ class ProximalNewton(BlockMethod):
 
     def _by_blocks(self, data: Scaled, form: BlockForm, r: Array, work: Work) -> tuple[Array, int]:
         """The same iteration in compiled calls of a few Newton steps each."""
-        from .newton.sparse_newton import proximal_steps
+        from ..._jit import entry_of
+        from .newton.sparse_newton import SparseProblem, proximal_steps
 
         cost, steps, laws = costs.newton_by_blocks(form), 0, (data.code, form.sizes, data.P)
-        points, q = np.array([form.pad(r)] * 3), form.pad(data.q)
+        problem = SparseProblem(form.blocks, form.ordering, form.pairs, form.pad(data.q), laws, data.rho)
+        points = np.array([form.pad(r)] * 3)
         best = data.residual(r)
         state = np.array([self.alpha, self.floor, 0.0, best if np.isfinite(best) else 1e300, float(self.bold)])
         while steps < self.newton_steps and not work.over():
             limit = min(CHUNK, self.newton_steps - steps)
-            _, taken = proximal_steps(
-                form.blocks, form.ordering, form.pairs, q, laws, data.rho, data.weight, state, self.tol, limit, points
-            )
+            _, taken = entry_of(proximal_steps)(problem, data.weight, state, self.tol, limit, points)
             steps += taken
             work.spend(taken * cost)
             if taken < limit:

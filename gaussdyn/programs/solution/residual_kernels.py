@@ -70,11 +70,10 @@ def slip_angle(d: int, u: Array, r: Array) -> float:
     return float(abs(np.arctan2(-r[1] * u[2] + r[2] * u[1], -r[1] * u[1] - r[2] * u[2])))
 
 
-@kernel(f"void(int64, int64, int64, {A1}, {A1}, {A1}, float64, float64, {A1})", borrows=True)
-def friction_figures(
-    code: int, mode: int, d: int, p: Array, u: Array, r: Array, rho: float, tol: float, out: Array
-) -> None:
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, float64, {A1})", borrows=True)
+def friction_figures(code: int, mode: int, p: Array, u: Array, r: Array, rho: float, tol: float, out: Array) -> None:
     """Raise cone, slip and angle (out[4:7]) to those of one block with friction."""
+    d = len(u)
     e, load = min(d, 3), abs(r[0]) if code == 2 else r[0]
     limit = max(p[0], p[1]) if mode == 1 else p[0]
     out[4] = max(out[4], length(r, 1, e) - limit * load)
@@ -129,7 +128,7 @@ def audit(
         if c != 5:
             out[3] = max(out[3], abs(U[0]) if c in (2, 4) else -U[0])
         if c in (1, 2, 6, 7, 8):
-            friction_figures(c, mode[k], d, p, U, R, rho[k], tol, out)
+            friction_figures(c, mode[k], p, U[:d], R[:d], rho[k], tol, out)
 
 
 @kernel(f"void({ROWS}, {I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})", entry=True)

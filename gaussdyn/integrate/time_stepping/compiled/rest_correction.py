@@ -98,7 +98,7 @@ def settle(problem: BodyProblem, p: Array, v: Array, size: Array, left: Array, s
 def take_up(problem: BodyProblem, ordering: Ordering, work: BodyWork, p: Array, u: Array, left: Array) -> None:
     """Change the impulses so that they take up the momentum that is left, J^T dp = -left, where contacts can."""
     e, dp, n = work.e, work.dp, problem.contacts.first[-1]
-    linearise_modes(n, problem.mu, problem.rho, FINE, p, u, work.E, e, work.mode, True)
+    linearise_modes(n, problem.mu, problem.rho, FINE, p, u, work, True)
     for c in range(n):
         e[c, 0] = e[c, 1] = e[c, 2] = 0.0
     factorise_modes(problem, ordering, work)

@@ -111,23 +111,24 @@ class _Course:
 
     def points(self, weights: Array, limit: int, work: Work) -> Iterator[tuple[Array, int]]:
         """Yield scaled reactions at small tau along one path, each with the steps since the last."""
-        from .path_kernels import centre, follow, path_space
+        from ...._jit import entry_of
+        from .path_kernels import PathProblem, centre, follow, path_space
 
         n, taken, goal = len(weights), 0, HELD
         r, tangent, space = np.zeros((n, 3)), np.zeros((n, 3)), path_space(n, self.ordering)
         r[:, 0] = 1.0
-        blocks, q, laws = self.blocks, self.q, (self.sizes, weights)
-        cost = STEP * costs.elimination(self.ordering, len(blocks[0]), n)
+        problem = PathProblem(self.blocks, self.ordering, self.q, self.sizes, weights)
+        cost = STEP * costs.elimination(self.ordering, len(self.blocks[0]), n)
         work.spend(CENTRE * cost)
-        if not centre(blocks, self.ordering, q, *laws, FIRST, 100, r, space) <= 1e-9:
+        if not entry_of(centre)(problem, FIRST, 100, r, space) <= 1e-9:
             return
         state = np.array([np.log(FIRST), 0.1, 0.0, 0.0, 0.0])
         while goal > LAST and limit > 0 and not work.over():
-            steps = follow(blocks, self.ordering, q, *laws, min(CHUNK, limit), goal, r, tangent, state, space)
+            steps = entry_of(follow)(problem, min(CHUNK, limit), goal, r, tangent, state, space)
             work.spend(steps * cost)
             taken, limit, tau = taken + steps, limit - steps, float(np.exp(state[0]))
             if goal == HELD and tau < goal:
-                blocks, q = self.held(), self.q - TERM * r
+                problem = problem._replace(blocks=self.held(), q=self.q - TERM * r)
             if tau < goal:
                 goal = FALL * tau
             elif steps < CHUNK:  # no step is short enough

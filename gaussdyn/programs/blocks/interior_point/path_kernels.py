@@ -9,9 +9,11 @@ contact takes (1: no friction); rows beyond have r = 0.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, kernel
+from ...._jit import A1, A2, A3, I1, kernel, record
 from ....arrays import Array, IntArray
 from ....linalg.block_lu import Ordering
 from ....linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
@@ -21,6 +23,30 @@ LEVEL, STRIDE, SLOPE, ORIENTATION, FOLDS = 0, 1, 2, 3, 4  # places in `state`: l
 SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A2}, {I1}))"
 Space = tuple[Array, Array, Array, Array, Array, IntArray]
 CORRECTIONS, STRAIGHT, LONGEST, SHORTEST = 10, 0.7, 0.5, 1e-12
+
+
+@record(BLOCKS, "Ordering", A2, I1, A1, by_value=True)
+class PathProblem(NamedTuple):
+    """The contact problem u = W r + q of n contacts, in self-dual variables.
+
+    Attributes
+    ----------
+    blocks : tuple
+        W by blocks, see `linalg.block_lu3`.
+    ordering : Ordering
+        In which it is factorised.
+    q : Array, shape (n, 3)
+    sizes : IntArray, shape (n,)
+        The rows that the cone of a contact takes.
+    weights : Array, shape (n,)
+        tau_k / tau.
+    """
+
+    blocks: Blocks
+    ordering: Ordering
+    q: Array
+    sizes: IntArray
+    weights: Array
 
 
 @kernel("Tuple((float64, float64))(float64, float64)", borrows=True)
@@ -80,28 +106,28 @@ def central_laws(
                     D[k, i, j] = P[i, j] + (P[i, 0] * u[k, j] / s if j > 0 else 0.0)
 
 
-@kernel(f"float64({BLOCKS}, {A2}, {I1}, {A1}, float64, {A2}, {SPACES})", borrows=True)
-def central_map(blocks: Blocks, q: Array, sizes: IntArray, weights: Array, tau: float, r: Array, space: Space) -> float:
+@kernel(f"float64(PathProblem, float64, {A2}, {SPACES})", borrows=True)
+def central_map(problem: PathProblem, tau: float, r: Array, space: Space) -> float:
     """`central_laws` at u = W r + q; returns |F|."""
     V, C, D, _B, work, _idle = space
-    u, F, total = V[0], V[1], 0.0
-    times(blocks, r, u)
+    u, F, total, q = V[0], V[1], 0.0, problem.q
+    times(problem.blocks, r, u)
     for k in range(len(r)):
         for i in range(3):
             u[k, i] += q[k, i]
-    central_laws(sizes, weights, tau, r, V, C, D, work)
+    central_laws(problem.sizes, problem.weights, tau, r, V, C, D, work)
     for k in range(len(r)):
         total += F[k, 0] ** 2 + F[k, 1] ** 2 + F[k, 2] ** 2
     return float(np.sqrt(total))
 
 
-@kernel(f"float64({BLOCKS}, Ordering, {SPACES})", borrows=True)
-def factorised(blocks: Blocks, ordering: Ordering, space: Space) -> float:
+@kernel(f"float64(PathProblem, {SPACES})", borrows=True)
+def factorised(problem: PathProblem, space: Space) -> float:
     """Factorise C + D W; return the sign of its determinant."""
     V, C, D, B, _work, idle = space
     V[3][:] = 0.0
-    fill(blocks, ordering.rank, C, D, V[3], B, idle)
-    factorise3(ordering, B, idle)
+    fill(problem.blocks, problem.ordering.rank, C, D, V[3], B, idle)
+    factorise3(problem.ordering, B, idle)
     sign = 1.0
     for k in range(len(C)):
         A = B[k]
@@ -111,21 +137,21 @@ def factorised(blocks: Blocks, ordering: Ordering, space: Space) -> float:
     return sign
 
 
-@kernel(f"void({BLOCKS}, Ordering, {A2}, {A2}, {SPACES})")
-def refined(blocks: Blocks, ordering: Ordering, b: Array, x: Array, space: Space) -> None:
+@kernel(f"void(PathProblem, {A2}, {A2}, {SPACES})")
+def refined(problem: PathProblem, b: Array, x: Array, space: Space) -> None:
     """Solve (C + D W) x = b with the factors, and refine x once: elimination without pivots loses digits."""
     V, C, D, B, _work, idle = space
     Wx, rest, y = V[3], V[4], V[5]
     x[:] = b
-    solve3(ordering, B, idle, x, y)
-    times(blocks, x, Wx)
+    solve3(problem.ordering, B, idle, x, y)
+    times(problem.blocks, x, Wx)
     for k in range(len(b)):
         for i in range(3):
             v = b[k, i]
             for j in range(3):
                 v -= C[k, i, j] * x[k, j] + D[k, i, j] * Wx[k, j]
             rest[k, i] = v
-    solve3(ordering, B, idle, rest, y)
+    solve3(problem.ordering, B, idle, rest, y)
     x += rest
 
 
@@ -136,23 +162,20 @@ def path_space(n: int, ordering: Ordering) -> Space:
     return np.zeros((9, n, 3)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3)), B, np.zeros((6, 3)), np.zeros(n, np.int64)
 
 
-@kernel(f"float64({BLOCKS}, Ordering, {A2}, {I1}, {A1}, float64, int64, {A2}, {SPACES})", entry=True)
-def centre(
-    blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, tau: float, limit: int, r: Array,
-    space: Space,
-) -> float:  # fmt: skip
+@kernel(f"float64(PathProblem, float64, int64, {A2}, {SPACES})", entry=True)
+def centre(problem: PathProblem, tau: float, limit: int, r: Array, space: Space) -> float:
     """Newton's method with a halving line search for the point of the path at tau, from r; returns |F|."""
     V = space[0]
-    size = central_map(blocks, q, sizes, weights, tau, r, space)
+    size = central_map(problem, tau, r, space)
     for _ in range(limit):
         if size <= 1e-12 or not np.isfinite(size):
             break
-        factorised(blocks, ordering, space)
-        refined(blocks, ordering, -V[1], V[6], space)
+        factorised(problem, space)
+        refined(problem, -V[1], V[6], space)
         last, step, t = r.copy(), V[6].copy(), 1.0
         while t > 1e-3:
             r[:] = last + t * step
-            new = central_map(blocks, q, sizes, weights, tau, r, space)
+            new = central_map(problem, tau, r, space)
             if new < (1.0 - 0.1 * t) * size:
                 break
             t *= 0.5
@@ -160,11 +183,10 @@ def centre(
     return size
 
 
-@kernel(f"int64({BLOCKS}, Ordering, {A2}, {I1}, {A1}, {A1}, float64, {A2}, {A2}, {A1}, {SPACES})")
+@kernel(f"int64(PathProblem, {A1}, float64, {A2}, {A2}, {A1}, {SPACES})")
 def corrected(
-    blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, state: Array, scale: float,
-    tangent: Array, x: Array, level: Array, space: Space,
-) -> int:  # fmt: skip
+    problem: PathProblem, state: Array, scale: float, tangent: Array, x: Array, level: Array, space: Space
+) -> int:
     """Bring (x, level[0]) back to the path across its tangent; the next tangent's x is left in V[7] (times -1).
 
     level[1] becomes the sign of the determinant. Returns the Newton steps; -1 if they do not converge.
@@ -172,14 +194,14 @@ def corrected(
     V, last, delta = space[0], np.inf, np.inf
     for it in range(CORRECTIONS):
         tau = np.exp(level[0])
-        size = central_map(blocks, q, sizes, weights, tau, x, space) / np.sqrt((x * x).sum())
-        level[1] = factorised(blocks, ordering, space)
-        refined(blocks, ordering, V[2], V[7], space)
+        size = central_map(problem, tau, x, space) / np.sqrt((x * x).sum())
+        level[1] = factorised(problem, space)
+        refined(problem, V[2], V[7], space)
         if size < 1e-12 or (it > 0 and size < 1e-5 * tau and delta < 1e-3 * state[STRIDE]):
             return it
         if not size < 1e10 or (it > 0 and size > 2.0 * last and size > 1e-11):
             return -1
-        refined(blocks, ordering, -V[1], V[6], space)
+        refined(problem, -V[1], V[6], space)
         move = -scale * (tangent * V[6]).sum() / (state[SLOPE] - scale * (tangent * V[7]).sum())
         step = V[6] - move * V[7]
         level[0] += move
@@ -188,25 +210,21 @@ def corrected(
     return -1
 
 
-@kernel(f"void({BLOCKS}, Ordering, {A2}, {I1}, {A1}, {A2}, {A2}, {A1}, {SPACES})")
-def departed(
-    blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, r: Array, tangent: Array,
-    state: Array, space: Space,
-) -> None:  # fmt: skip
+@kernel(f"void(PathProblem, {A2}, {A2}, {A1}, {SPACES})")
+def departed(problem: PathProblem, r: Array, tangent: Array, state: Array, space: Space) -> None:
     """Set the tangent at r such that tau falls, and the orientation that belongs to it."""
     V = space[0]
-    central_map(blocks, q, sizes, weights, np.exp(state[LEVEL]), r, space)
-    sign = factorised(blocks, ordering, space)
-    refined(blocks, ordering, V[2], V[7], space)
+    central_map(problem, np.exp(state[LEVEL]), r, space)
+    sign = factorised(problem, space)
+    refined(problem, V[2], V[7], space)
     size = np.sqrt((V[7] * V[7]).sum() / (r * r).sum() + 1.0)
     tangent[:] = V[7] / size
     state[SLOPE], state[ORIENTATION] = -1.0 / size, -sign
 
 
-@kernel(f"int64({BLOCKS}, Ordering, {A2}, {I1}, {A1}, int64, float64, {A2}, {A2}, {A1}, {SPACES})", entry=True)
+@kernel(f"int64(PathProblem, int64, float64, {A2}, {A2}, {A1}, {SPACES})", entry=True)
 def follow(
-    blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, limit: int, goal: float, r: Array,
-    tangent: Array, state: Array, space: Space,
+    problem: PathProblem, limit: int, goal: float, r: Array, tangent: Array, state: Array, space: Space
 ) -> int:  # fmt: skip
     """Follow the path from r until tau < goal, for at most `limit` steps, accepted or not; return their number.
 
@@ -215,13 +233,13 @@ def follow(
     """
     V, level, steps = space[0], np.zeros(2), 0
     if state[ORIENTATION] == 0.0:
-        departed(blocks, ordering, q, sizes, weights, r, tangent, state, space)
+        departed(problem, r, tangent, state, space)
     while steps < limit and state[LEVEL] >= np.log(goal) and state[STRIDE] > SHORTEST:
         steps += 1
         scale = 1.0 / (r * r).sum()
         x = r + state[STRIDE] * tangent
         level[0] = state[LEVEL] + state[STRIDE] * state[SLOPE]
-        taken = corrected(blocks, ordering, q, sizes, weights, state, scale, tangent, x, level, space)
+        taken = corrected(problem, state, scale, tangent, x, level, space)
         slope = state[ORIENTATION] * level[1] / np.sqrt(scale * (V[7] * V[7]).sum() + 1.0)
         along = slope * state[SLOPE] - slope * scale * (V[7] * tangent).sum()
         if taken < 0 or not along > STRAIGHT:

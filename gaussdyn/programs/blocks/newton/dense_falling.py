@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, kernel
-from ....arrays import Array, IntArray
+from ...._jit import A1, kernel
+from ....arrays import Array
 from ....linalg.dense import solve_dense
-from ...laws.projections import TABLE, Table, length
-from .dense_newton import linearize_into, newton_matrix, proximal_motion, step_into
+from ...laws.projections import length
+from .dense_newton import DenseProblem, DenseSpace, linearize_into, newton_matrix, proximal_motion, step_into
 
 SHARE = 0.03  # proximal term per residual
 LEAST, MOST = 1e-10, 1e-2  # between these
@@ -20,21 +20,18 @@ QUICK = 14  # most steps
 FALLS = 8  # vectors of work space that `falling_within` takes
 
 
-@kernel(
-    f"Tuple((float64, int64))({A2}, {A1}, {TABLE}, {A1}, float64, float64, {A1}, float64, int64, {A2}, {A3}, {A1},"
-    f"{I1}, {A2})"
-)
+@kernel(f"Tuple((float64, int64))(DenseProblem, float64, float64, {A1}, float64, int64, DenseSpace)")
 def falling_within(
-    W: Array, q: Array, table: Table, rho: Array, g: float, weight: float, r: Array, tol: float, patience: int,
-    V: Array, Y: Array, A: Array, place: IntArray, work: Array,
-) -> tuple[float, int]:  # fmt: skip
+    problem: DenseProblem, g: float, weight: float, r: Array, tol: float, patience: int, space: DenseSpace
+) -> tuple[float, int]:
     """Newton steps from r, which becomes the best point; returns |F| / weight and the steps taken.
 
-    The equations belong to the step sizes `rho`, g times those of the residual. Ends after as many steps as `patience`
-    that lower the least residual by less than a tenth. V (FALLS, n), Y (blocks, 6, 6), A (n n), place (n) and
-    work (8, 6) are work space.
+    The equations belong to the step sizes of the problem, g times those of the residual. Ends after as many steps as
+    `patience` that lower the least residual by less than a tenth. The work space has FALLS vectors.
     """
-    n, start, none, steps, stale = len(q), table[1], W[:0], 0, 0
+    W, none, q, table, rho = problem
+    V, Y, A, place, work = space
+    n, steps, stale = len(q), 0, 0
     u, F, du, dr, prox, step, b, best = V[0], V[1], V[2], V[3], V[4], V[5], V[6], V[7]
     for i in range(n):
         prox[i], best[i] = 0.0, r[i]
@@ -44,7 +41,7 @@ def falling_within(
     least = size
     while size > 0.1 * tol and steps < QUICK and stale < patience and np.isfinite(size):
         alpha = g * min(max(SHARE * size, LEAST), MOST)
-        m = newton_matrix(W, none, start, rho, r, alpha, Y, F, place, dr, A, b)
+        m = newton_matrix(problem, alpha, r, space)
         if not solve_dense(A[: m * m].reshape((m, m)), b[:m]):
             break
         for i in range(n):

@@ -7,12 +7,61 @@ W is rank deficient, which is normal. `table` is (code, start, P) of `law_table.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, kernel
+from ...._jit import A1, A2, A3, I1, kernel, record
 from ....arrays import Array, IntArray
 from ....linalg.dense import solve_dense
 from ...laws.projections import TABLE, Table, length, reaction_map
+
+SPACE = 7  # vectors of work space that `newton_within` takes
+
+
+@record(A2, A2, A1, TABLE, A1, by_value=True)
+class DenseProblem(NamedTuple):
+    """The problem u = W r + W_abs |r| + q of n rows, and the step sizes of its equations.
+
+    Attributes
+    ----------
+    W, W_abs : Array, shape (n, n)
+        W_abs may have no rows.
+    q : Array, shape (n,)
+    table : tuple
+        The laws.
+    rho : Array, shape (blocks,)
+    """
+
+    W: Array
+    W_abs: Array
+    q: Array
+    table: Table
+    rho: Array
+
+
+@record(A2, A3, A1, I1, A2, by_value=True)
+class DenseSpace(NamedTuple):
+    """Work space of Newton's method.
+
+    Attributes
+    ----------
+    V : Array, shape (SPACE or more, n)
+        Vectors: u, F, du, dr, prox, what a full step leads to, b.
+    Y : Array, shape (blocks, 6, 6)
+        Derivatives of the laws.
+    A : Array, shape (n n,)
+        The equations A dr = b, flat.
+    place : IntArray, shape (n,)
+        See `newton_matrix`.
+    work : Array, shape (8, 6)
+    """
+
+    V: Array
+    Y: Array
+    A: Array
+    place: IntArray
+    work: Array
 
 
 @kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3}, {A1}, {A1})", borrows=True)
@@ -130,16 +179,16 @@ def list_equations(start: IntArray, Y: Array, F: Array, place: IntArray, dr: Arr
     return m
 
 
-@kernel(f"int64({A2}, {A2}, {I1}, {A1}, {A1}, float64, {A3}, {A1}, {I1}, {A1}, {A1}, {A1})", borrows=True)
-def newton_matrix(
-    W: Array, W_abs: Array, start: IntArray, rho: Array, r: Array, alpha: float, Y: Array, F: Array, place: IntArray,
-    dr: Array, A: Array, b: Array,
-) -> int:  # fmt: skip
+@kernel(f"int64(DenseProblem, float64, {A1}, DenseSpace)", borrows=True)
+def newton_matrix(problem: DenseProblem, alpha: float, r: Array, space: DenseSpace) -> int:
     """Put the equations A dr = b of the blocks that are not open, A = I - Y + Y (rho W + alpha), into flat A and b.
 
     Open blocks step by dr = -F, which is moved to the right side. Returns the number m of equations; place[i] is the
     equation of row i, -1 if its block is open. The columns of W_abs are signed by r.
     """
+    W, W_abs, _q, (_code, start, _P), rho = problem
+    V, Y, A, place, _work = space
+    F, dr, b = V[1], V[3], V[6]
     n, m = len(r), list_equations(start, Y, F, place, dr)
     if m == n and len(W_abs) == 0:
         full_matrix(W, start, rho, alpha, Y, F, A, b)
@@ -171,18 +220,13 @@ def newton_matrix(
     return m
 
 
-SPACE = 7  # vectors of work space that `newton_within` takes
-
-
-@kernel(
-    f"Tuple((float64, int64))({A2}, {A2}, {A1}, {TABLE}, {A1}, float64, {A1}, {A1}, float64, int64, {A2}, {A3}, {A1},"
-    f"{I1}, {A2})"
-)
+@kernel(f"Tuple((float64, int64))(DenseProblem, float64, {A1}, {A1}, float64, int64, DenseSpace)")
 def newton_within(
-    W: Array, W_abs: Array, q: Array, table: Table, rho: Array, alpha: float, centre: Array, r: Array, tol: float,
-    limit: int, V: Array, Y: Array, A: Array, place: IntArray, work: Array,
-) -> tuple[float, int]:  # fmt: skip
-    """`newton_dense` in given work space: V (7, n), Y (blocks, 6, 6), A (n n), place (n), work (8, 6)."""
+    problem: DenseProblem, alpha: float, centre: Array, r: Array, tol: float, limit: int, space: DenseSpace
+) -> tuple[float, int]:
+    """`newton_dense` in given work space."""
+    W, W_abs, q, table, rho = problem
+    V, Y, A, place, work = space
     n, start = len(q), table[1]
     u, F, du, dr, prox, step, b = V[0], V[1], V[2], V[3], V[4], V[5], V[6]
     for k in range(len(rho)):
@@ -195,7 +239,7 @@ def newton_within(
         if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
         last = size
-        m = newton_matrix(W, W_abs, start, rho, r, alpha, Y, F, place, dr, A, b)
+        m = newton_matrix(problem, alpha, r, space)
         if not solve_dense(A[: m * m].reshape((m, m)), b[:m]):
             return size, it
         for i in range(n):
@@ -219,16 +263,15 @@ def newton_within(
     return size, limit
 
 
-@kernel(f"Tuple((float64, int64))({A2}, {A2}, {A1}, {TABLE}, {A1}, float64, {A1}, {A1}, float64, int64)", entry=True)
+@kernel(f"Tuple((float64, int64))(DenseProblem, float64, {A1}, {A1}, float64, int64)", entry=True)
 def newton_dense(
-    W: Array, W_abs: Array, q: Array, table: Table, rho: Array, alpha: float, centre: Array, r: Array, tol: float,
-    limit: int,
+    problem: DenseProblem, alpha: float, centre: Array, r: Array, tol: float, limit: int
 ) -> tuple[float, int]:  # fmt: skip
     """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer.
 
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
-    n = len(q)
-    V, Y, A = np.zeros((SPACE, n)), np.zeros((len(rho), 6, 6)), np.zeros(n * n)
-    place, work = np.zeros(n, np.int64), np.zeros((8, 6))
-    return newton_within(W, W_abs, q, table, rho, alpha, centre, r, tol, limit, V, Y, A, place, work)
+    n, blocks = len(problem.q), len(problem.rho)
+    V, Y, A = np.zeros((SPACE, n)), np.zeros((blocks, 6, 6)), np.zeros(n * n)
+    space = DenseSpace(V, Y, A, np.zeros(n, np.int64), np.zeros((8, 6)))
+    return newton_within(problem, alpha, centre, r, tol, limit, space)

@@ -24,7 +24,8 @@ def inner_newton(
     The step of the equations is g rho; by default larger for a smaller alpha (rho / sqrt(alpha)): a tighter problem is
     closer to its modes.
     """
-    from .dense_newton import newton_dense
+    from ...._jit import entry_of
+    from .dense_newton import DenseProblem, newton_dense
 
     form = block_form(data)
     g = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0)) if g is None else g
@@ -32,7 +33,8 @@ def inner_newton(
         return _inner_blocks(data, form, alpha, g, centre, r, goal, limit)
     rho = g * data.rho
     if data.small:
-        size, steps = newton_dense(data.dense(), data.W_abs, data.q, data.table, rho, g * alpha, centre, r, goal, limit)
+        problem = DenseProblem(data.dense(), data.W_abs, data.q, data.table, rho)
+        size, steps = entry_of(newton_dense)(problem, g * alpha, centre, r, goal, limit)
         return float(size), int(steps)
     return _inner_large(data, alpha, rho, centre, r, goal, limit)
 
@@ -65,13 +67,13 @@ def full_newton(data: Scaled, alpha: float, centre: Array, goal: float, limit: i
 def _inner_blocks(
     data: Scaled, form: BlockForm, alpha: float, g: float, centre: Array, r: Array, goal: float, limit: int
 ) -> tuple[float, int]:
-    from .sparse_newton import newton_space, newton_steps
+    from ...._jit import entry_of
+    from .sparse_newton import SparseProblem, newton_space, newton_steps
 
     x = form.pad(r)
-    size, steps = newton_steps(
-        form.blocks, form.ordering, form.pairs, form.pad(data.q), (data.code, form.sizes, data.P), data.rho, alpha, g,
-        form.pad(centre), x, goal, limit, newton_space(len(form.sizes), form.ordering, form.pairs),
-    )  # fmt: skip
+    laws, space = (data.code, form.sizes, data.P), newton_space(len(form.sizes), form.ordering, form.pairs)
+    problem = SparseProblem(form.blocks, form.ordering, form.pairs, form.pad(data.q), laws, data.rho)
+    size, steps = entry_of(newton_steps)(problem, alpha, g, form.pad(centre), x, goal, limit, space)
     r[:] = form.rows(x)
     return float(size), int(steps)
 

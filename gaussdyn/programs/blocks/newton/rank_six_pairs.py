@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, kernel
+from ...._jit import A1, A2, A3, I1, I2, kernel
 from ....arrays import Array, IntArray
 from ....linalg.block_lu import Ordering, factorise, solve_factorised
 from ....linalg.block_lu3 import BLOCKS, Blocks, invert3, times
 
-I2 = "int64[:,::1]"
 PAIRS = f"Tuple(({A3}, {A3}, {I1}, {A3}, {I1}, {I1}, {I1}))"
 Pairs = tuple[Array, Array, IntArray, Array, IntArray, IntArray, IntArray]
 """R, S (contacts, 3, 6); group of every contact; Ŵ: blocks (k, 6, 6), indices, indptr; slot of its blocks."""

@@ -7,9 +7,11 @@ The same equations and rules as `dense_newton` and `backends.newton`: the law as
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, kernel
+from ...._jit import A1, A2, A3, I1, kernel, record
 from ....arrays import Array, IntArray
 from ....linalg.block_lu import Ordering
 from ....linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
@@ -18,14 +20,42 @@ from .rank_six_pairs import PAIRS, Pairs, solve_pairs
 
 LAWS = f"Tuple(({I1}, {I1}, {A2}))"
 Laws = tuple[IntArray, IntArray, Array]
+SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2}, {A3}, {A3}, {A3}, {A3}))"
+Space = tuple[Array, Array, Array, Array, Array, IntArray, Array, Array, Array, Array, Array]
 BOLD = 6  # Newton steps that a bold proximal step may take
 
 
-@kernel(f"float64({BLOCKS}, {A2}, {A2}, {LAWS}, {A1}, {A2}, {A2})", borrows=True)
-def misfit_of(blocks: Blocks, q: Array, r: Array, laws: Laws, rho: Array, u: Array, work: Array) -> float:
+@record(BLOCKS, "Ordering", PAIRS, A2, LAWS, A1, by_value=True)
+class SparseProblem(NamedTuple):
+    """The problem u = W r + q of n blocks.
+
+    Attributes
+    ----------
+    blocks : tuple
+        W, see `linalg.block_lu3`.
+    ordering : Ordering
+        Of the pairs, if there are any, else of the blocks.
+    pairs : tuple
+        See `rank_six_pairs`.
+    q : Array, shape (n, 3)
+    laws : tuple
+    rho : Array, shape (n,)
+        Step sizes of the natural map.
+    """
+
+    blocks: Blocks
+    ordering: Ordering
+    pairs: Pairs
+    q: Array
+    laws: Laws
+    rho: Array
+
+
+@kernel(f"float64(SparseProblem, {A2}, {A2}, {A2})", borrows=True)
+def misfit_of(problem: SparseProblem, r: Array, u: Array, work: Array) -> float:
     """Return |r - P(r - rho u^)|, and put u = W r + q."""
-    code, sizes, P = laws
-    times(blocks, r, u)
+    (code, sizes, P), q, rho = problem.laws, problem.q, problem.rho
+    times(problem.blocks, r, u)
     total, F, x, Y = 0.0, work[6], work[7], work[:6]
     for k in range(len(code)):
         for a in range(3):
@@ -35,12 +65,11 @@ def misfit_of(blocks: Blocks, q: Array, r: Array, laws: Laws, rho: Array, u: Arr
     return float(np.sqrt(total))
 
 
-@kernel(f"float64({LAWS}, {A1}, float64, {A2}, {A2}, {A2}, {A3}, {A3}, {A2})", borrows=True)
-def linearised(
-    laws: Laws, rho: Array, prox: float, u: Array, r: Array, F: Array, C: Array, D: Array, work: Array
-) -> float:
-    """Put F = y - r and the blocks C = I - Y + Y prox, D = Y rho of the Newton matrix; return |F|."""
-    code, sizes, P = laws
+@kernel(f"float64({LAWS}, float64, {A2}, {A2}, {SPACES})", borrows=True)
+def linearised(laws: Laws, prox: float, u: Array, r: Array, space: Space) -> float:
+    """Put F = y - r and the blocks C = I - Y + Y prox, D = Y rho of the Newton matrix, rho of `space`; return |F|."""
+    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
+    F, (code, sizes, P) = V[1], laws
     total, x, y, Y = 0.0, work[6], work[7], work[:6]
     for k in range(len(code)):
         d = sizes[k]
@@ -85,10 +114,6 @@ def step_length(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array
     return best_t
 
 
-SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2}, {A3}, {A3}, {A3}, {A3}))"
-Space = tuple[Array, Array, Array, Array, Array, IntArray, Array, Array, Array, Array, Array]
-
-
 @kernel(f"{SPACES}(int64, Ordering, {PAIRS})", entry=True)
 def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
     """Return work space for `newton_steps`: factors, C, D, vectors, rho, idle rows, what blocks and pairs need."""
@@ -99,9 +124,10 @@ def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
     return B, C, D, np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((10, 6)), K, inverse, X, Z
 
 
-@kernel(f"void({BLOCKS}, Ordering, {PAIRS}, {A2}, {A2}, {SPACES})")
-def newton_direction(blocks: Blocks, ordering: Ordering, pairs: Pairs, F: Array, dr: Array, space: Space) -> None:
+@kernel(f"void(SparseProblem, {A2}, {A2}, {SPACES})")
+def newton_direction(problem: SparseProblem, F: Array, dr: Array, space: Space) -> None:
     """Put the solution of (C + D W) dr = F, C and D in `space`, into dr; V[3] and the factors are work space."""
+    blocks, ordering, pairs = problem.blocks, problem.ordering, problem.pairs
     B, C, D, V, _rho, idle, work, K, inverse, X, Z = space
     dr[:] = F
     if len(pairs[2]) > 0:
@@ -118,49 +144,46 @@ def stepped(laws: Laws, prox: float, size: float, r: Array, space: Space) -> flo
 
     The vectors of `space` are u, F, du, work space, dr, and two for the full step, which is nearly always taken.
     """
-    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
-    u, F, du, dr, U, R = V[0], V[1], V[2], V[4], V[5], V[6]
+    V, rho, work = space[3], space[4], space[6]
+    u, du, dr, U, R = V[0], V[2], V[4], V[5], V[6]
     for k in range(len(r)):
         for a in range(3):
             U[k, a], R[k, a] = u[k, a] + du[k, a], r[k, a] + dr[k, a]
-    new, t = linearised(laws, rho, prox, U, R, F, C, D, work), 1.0
+    new, t = linearised(laws, prox, U, R, space), 1.0
     if not new * new <= 0.9 * size * size:
         t = step_length(laws, rho, u, r, du, dr, size * size, work)
     for k in range(len(r)):
         for a in range(3):
             u[k, a], r[k, a] = u[k, a] + t * du[k, a], r[k, a] + t * dr[k, a]
-    return new if t == 1.0 else linearised(laws, rho, prox, u, r, F, C, D, work)
+    return new if t == 1.0 else linearised(laws, prox, u, r, space)
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, Ordering, {PAIRS}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2}, "
-    f"float64, int64, {SPACES})",
+    f"Tuple((float64, int64))(SparseProblem, float64, float64, {A2}, {A2}, float64, int64, {SPACES})",
     entry=True,
 )
 def newton_steps(
-    blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho0: Array, alpha: float, g: float,
-    centre: Array, r: Array, tol: float, limit: int, space: Space,
-) -> tuple[float, int]:  # fmt: skip
+    problem: SparseProblem, alpha: float, g: float, centre: Array, r: Array, tol: float, limit: int, space: Space
+) -> tuple[float, int]:
     """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer.
 
-    The step of the equations is rho = g rho0; alpha is in units of 1 / rho0. The order is that of the pairs, if there
-    are any, else that of the blocks.
+    The step of the equations is g rho; alpha is in units of 1 / rho.
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
-    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
+    q, laws, rho0, V, rho = problem.q, problem.laws, problem.rho, space[3], space[4]
     n, u, F, du, dr = len(q), V[0], V[1], V[2], V[4]
-    times(blocks, r, u)
+    times(problem.blocks, r, u)
     for k in range(n):
         rho[k] = g * rho0[k]
         for a in range(3):
             u[k, a] += q[k, a] + alpha / rho0[k] * (r[k, a] - centre[k, a])
-    last, size = np.inf, linearised(laws, rho, g * alpha, u, r, F, C, D, work)
+    last, size = np.inf, linearised(laws, g * alpha, u, r, space)
     for it in range(limit + 1):
         if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
         last = size
-        newton_direction(blocks, ordering, pairs, F, dr, space)
-        times(blocks, dr, du)
+        newton_direction(problem, F, dr, space)
+        times(problem.blocks, dr, du)
         for k in range(n):
             for a in range(3):
                 du[k, a] += alpha / rho0[k] * dr[k, a]
@@ -168,13 +191,9 @@ def newton_steps(
     return size, limit
 
 
-@kernel(
-    f"Tuple((float64, int64))({BLOCKS}, Ordering, {PAIRS}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})",
-    entry=True,
-)
+@kernel(f"Tuple((float64, int64))(SparseProblem, float64, {A1}, float64, int64, {A3})", entry=True)
 def proximal_steps(
-    blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho: Array, weight: float, state: Array,
-    tol: float, limit: int, points: Array,
+    problem: SparseProblem, weight: float, state: Array, tol: float, limit: int, points: Array
 ) -> tuple[float, int]:  # fmt: skip
     """Proximal point steps around `newton_steps`, begun while fewer than `limit` Newton steps have been taken.
 
@@ -185,21 +204,20 @@ def proximal_steps(
     falls a hundredfold; the first problem that `BOLD` Newton steps do not solve ends that. Else rho grows as alpha
     falls tenfold: a tighter problem is closer to its modes.
     """
-    n, steps = len(q), 0
-    space = newton_space(n, ordering, pairs)
+    steps, space = 0, newton_space(len(problem.q), problem.ordering, problem.pairs)
     V, work = space[3], space[6]
     r, x, centre = points[0], points[1], points[2]
     while state[3] > 0.1 * tol and steps < limit and state[2] < 8.0:
         best, alpha, bold = state[3], state[0], state[4] > 0.0
         goal, most = max(0.03 * tol, min(0.1 * best, 1e-2)) * weight, BOLD if bold else 15
         g = 1.0 if bold else 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
-        size, taken = newton_steps(blocks, ordering, pairs, q, laws, rho, alpha, g, centre, x, goal, most, space)
+        size, taken = newton_steps(problem, alpha, g, centre, x, goal, most, space)
         steps += taken + 1
         if bold and not size <= max(goal, 1e-10 * weight):
             state[0], state[4] = max(10.0 * alpha, 1e-3), 0.0
             x[:] = centre
             continue
-        E = misfit_of(blocks, q, x, laws, rho, V[0], work) / weight if np.isfinite(size) else np.inf
+        E = misfit_of(problem, x, V[0], work) / weight if np.isfinite(size) else np.inf
         if size / weight > max(tol, 0.1 * min(best, 1.0)) or not np.isfinite(E):
             state[0], state[2] = min(alpha * 7.0, 1e3), state[2] + 1.0
             x[:] = centre

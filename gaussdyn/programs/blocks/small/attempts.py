@@ -15,7 +15,7 @@ from ...laws.natural_map import residual_within
 from ...laws.projections import TABLE, Table, length, natural
 from ..gauss_seidel.sweeps import one_sweep
 from ..newton.dense_falling import FALLS, falling_within
-from ..newton.dense_newton import SPACE, newton_within
+from ..newton.dense_newton import SPACE, DenseProblem, DenseSpace, newton_within
 from ..one_block import simple_block
 from .rest import EVENED, NEAR, SPARE, fastest_slip, overloaded, rest_from
 
@@ -57,9 +57,8 @@ def newton_at(
     _numbers, W, own, _D, V, Y, A, place, work = space
     for k in range(len(rho)):
         own[k] = g * rho[k]
-    size, taken = newton_within(
-        W, W[:0], q, table, own, g * alpha, centre, x, goal * weight, limit, V[:SPACE], Y, A, place, work[:8]
-    )
+    dense, within = DenseProblem(W, W[:0], q, table, own), DenseSpace(V, Y, A, place, work[:8])
+    size, taken = newton_within(dense, g * alpha, centre, x, goal * weight, limit, within)
     return size / weight, taken
 
 
@@ -104,11 +103,12 @@ def falling(problem: Problem, tol: float, r: Array, E: float, space: Space) -> t
     _rows, q, table, rho, weight = problem
     _numbers, W, own, _D, V, Y, A, place, work = space
     x, steps = V[FALLS], 0
+    dense, within = DenseProblem(W, W[:0], q, table, own), DenseSpace(V, Y, A, place, work[:8])
     for g, patience in ((3.0, 3), (30.0, 5)):
         x[:] = r
         for k in range(len(rho)):
             own[k] = g * rho[k]
-        size, more = falling_within(W, q, table, own, g, weight, x, tol, patience, V[:FALLS], Y, A, place, work[:8])
+        size, more = falling_within(dense, g, weight, x, tol, patience, within)
         steps += more
         new = error_at(problem, x, space) if np.isfinite(size) else np.inf
         if new < E:

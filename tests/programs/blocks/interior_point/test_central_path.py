@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from gaussdyn.linalg.cones import project_friction_cone
 from gaussdyn.programs.blocks.interior_point.central_path import HELD, CentralPath, _Course
-from gaussdyn.programs.blocks.interior_point.path_kernels import central_map, path_space, smoothed_projection
+from gaussdyn.programs.blocks.interior_point.path_kernels import (
+    PathProblem,
+    central_map,
+    path_space,
+    smoothed_projection,
+)
 from gaussdyn.programs.blocks.newton.block_form import block_form
 from gaussdyn.programs.blocks.scaled import scaled
 from gaussdyn.programs.blocks.solve_blocks import solve_blocks
@@ -82,7 +87,7 @@ def test_derivatives_of_the_central_map():
     r, dr = r * rows, dr * rows
 
     def value(x, tau):
-        central_map(way.blocks, way.q, way.sizes, weights, tau, x, space)
+        central_map(PathProblem(way.blocks, way.ordering, way.q, way.sizes, weights), tau, x, space)
         return space[0][1].copy()
 
     h, tau = 1e-6, 0.3

@@ -20,8 +20,6 @@ from ....linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
 
 LEVEL, STRIDE, SLOPE, ORIENTATION, FOLDS = 0, 1, 2, 3, 4  # places in `state`: log tau, length of the next step,
 # d log tau / ds, sign that joins it to that of the determinant (0: not known yet), turns so far
-SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A2}, {I1}))"
-Space = tuple[Array, Array, Array, Array, Array, IntArray]
 CORRECTIONS, STRAIGHT, LONGEST, SHORTEST = 10, 0.7, 0.5, 1e-12
 
 
@@ -47,6 +45,31 @@ class PathProblem(NamedTuple):
     q: Array
     sizes: IntArray
     weights: Array
+
+
+@record(*[A3] * 4, A2, I1, by_value=True)
+class PathSpace(NamedTuple):
+    """Work space of a path.
+
+    Attributes
+    ----------
+    V : Array, shape (9, n, 3)
+        Vectors: u, F, dF / d log tau, three of work space, the steps across and along the path.
+    C, D : Array, shape (n, 3, 3)
+        dF = C dr + D du.
+    B : Array, shape (blocks, 3, 3)
+        The factors of C + D W.
+    work : Array, shape (6, 3)
+    idle : IntArray, shape (n,)
+        By rank: which contacts have D = 0.
+    """
+
+    V: Array
+    C: Array
+    D: Array
+    B: Array
+    work: Array
+    idle: IntArray
 
 
 @kernel("Tuple((float64, float64))(float64, float64)", borrows=True)
@@ -106,8 +129,8 @@ def central_laws(
                     D[k, i, j] = P[i, j] + (P[i, 0] * u[k, j] / s if j > 0 else 0.0)
 
 
-@kernel(f"float64(PathProblem, float64, {A2}, {SPACES})", borrows=True)
-def central_map(problem: PathProblem, tau: float, r: Array, space: Space) -> float:
+@kernel(f"float64(PathProblem, float64, {A2}, PathSpace)", borrows=True)
+def central_map(problem: PathProblem, tau: float, r: Array, space: PathSpace) -> float:
     """`central_laws` at u = W r + q; returns |F|."""
     V, C, D, _B, work, _idle = space
     u, F, total, q = V[0], V[1], 0.0, problem.q
@@ -121,8 +144,8 @@ def central_map(problem: PathProblem, tau: float, r: Array, space: Space) -> flo
     return float(np.sqrt(total))
 
 
-@kernel(f"float64(PathProblem, {SPACES})", borrows=True)
-def factorised(problem: PathProblem, space: Space) -> float:
+@kernel("float64(PathProblem, PathSpace)", borrows=True)
+def factorised(problem: PathProblem, space: PathSpace) -> float:
     """Factorise C + D W; return the sign of its determinant."""
     V, C, D, B, _work, idle = space
     V[3][:] = 0.0
@@ -137,8 +160,8 @@ def factorised(problem: PathProblem, space: Space) -> float:
     return sign
 
 
-@kernel(f"void(PathProblem, {A2}, {A2}, {SPACES})")
-def refined(problem: PathProblem, b: Array, x: Array, space: Space) -> None:
+@kernel(f"void(PathProblem, {A2}, {A2}, PathSpace)")
+def refined(problem: PathProblem, b: Array, x: Array, space: PathSpace) -> None:
     """Solve (C + D W) x = b with the factors, and refine x once: elimination without pivots loses digits."""
     V, C, D, B, _work, idle = space
     Wx, rest, y = V[3], V[4], V[5]
@@ -155,17 +178,18 @@ def refined(problem: PathProblem, b: Array, x: Array, space: Space) -> None:
     x += rest
 
 
-@kernel(f"{SPACES}(int64, Ordering)", entry=True)
-def path_space(n: int, ordering: Ordering) -> Space:
-    """Return the work space for n contacts: vectors (9, n, 3), C, D, the factors, a small one, what is idle."""
+@kernel("PathSpace(int64, Ordering)", entry=True)
+def path_space(n: int, ordering: Ordering) -> PathSpace:
+    """Return the work space for n contacts."""
     B = np.zeros((len(ordering.order) + 2 * len(ordering.rows), 3, 3))
-    return np.zeros((9, n, 3)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3)), B, np.zeros((6, 3)), np.zeros(n, np.int64)
+    V, C, D = np.zeros((9, n, 3)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
+    return PathSpace(V, C, D, B, np.zeros((6, 3)), np.zeros(n, np.int64))
 
 
-@kernel(f"float64(PathProblem, float64, int64, {A2}, {SPACES})", entry=True)
-def centre(problem: PathProblem, tau: float, limit: int, r: Array, space: Space) -> float:
+@kernel(f"float64(PathProblem, float64, int64, {A2}, PathSpace)", entry=True)
+def centre(problem: PathProblem, tau: float, limit: int, r: Array, space: PathSpace) -> float:
     """Newton's method with a halving line search for the point of the path at tau, from r; returns |F|."""
-    V = space[0]
+    V = space.V
     size = central_map(problem, tau, r, space)
     for _ in range(limit):
         if size <= 1e-12 or not np.isfinite(size):
@@ -183,15 +207,15 @@ def centre(problem: PathProblem, tau: float, limit: int, r: Array, space: Space)
     return size
 
 
-@kernel(f"int64(PathProblem, {A1}, float64, {A2}, {A2}, {A1}, {SPACES})")
+@kernel(f"int64(PathProblem, {A1}, float64, {A2}, {A2}, {A1}, PathSpace)")
 def corrected(
-    problem: PathProblem, state: Array, scale: float, tangent: Array, x: Array, level: Array, space: Space
+    problem: PathProblem, state: Array, scale: float, tangent: Array, x: Array, level: Array, space: PathSpace
 ) -> int:
     """Bring (x, level[0]) back to the path across its tangent; the next tangent's x is left in V[7] (times -1).
 
     level[1] becomes the sign of the determinant. Returns the Newton steps; -1 if they do not converge.
     """
-    V, last, delta = space[0], np.inf, np.inf
+    V, last, delta = space.V, np.inf, np.inf
     for it in range(CORRECTIONS):
         tau = np.exp(level[0])
         size = central_map(problem, tau, x, space) / np.sqrt((x * x).sum())
@@ -210,10 +234,10 @@ def corrected(
     return -1
 
 
-@kernel(f"void(PathProblem, {A2}, {A2}, {A1}, {SPACES})")
-def departed(problem: PathProblem, r: Array, tangent: Array, state: Array, space: Space) -> None:
+@kernel(f"void(PathProblem, {A2}, {A2}, {A1}, PathSpace)")
+def departed(problem: PathProblem, r: Array, tangent: Array, state: Array, space: PathSpace) -> None:
     """Set the tangent at r such that tau falls, and the orientation that belongs to it."""
-    V = space[0]
+    V = space.V
     central_map(problem, np.exp(state[LEVEL]), r, space)
     sign = factorised(problem, space)
     refined(problem, V[2], V[7], space)
@@ -222,16 +246,16 @@ def departed(problem: PathProblem, r: Array, tangent: Array, state: Array, space
     state[SLOPE], state[ORIENTATION] = -1.0 / size, -sign
 
 
-@kernel(f"int64(PathProblem, int64, float64, {A2}, {A2}, {A1}, {SPACES})", entry=True)
+@kernel(f"int64(PathProblem, int64, float64, {A2}, {A2}, {A1}, PathSpace)", entry=True)
 def follow(
-    problem: PathProblem, limit: int, goal: float, r: Array, tangent: Array, state: Array, space: Space
+    problem: PathProblem, limit: int, goal: float, r: Array, tangent: Array, state: Array, space: PathSpace
 ) -> int:  # fmt: skip
     """Follow the path from r until tau < goal, for at most `limit` steps, accepted or not; return their number.
 
     A step is accepted if the tangent turns by less than 45 degrees. The sign of d log tau / ds is that of the
     determinant times the orientation, which is how the path is followed through a fold and not back.
     """
-    V, level, steps = space[0], np.zeros(2), 0
+    V, level, steps = space.V, np.zeros(2), 0
     if state[ORIENTATION] == 0.0:
         departed(problem, r, tangent, state, space)
     while steps < limit and state[LEVEL] >= np.log(goal) and state[STRIDE] > SHORTEST:

@@ -8,9 +8,11 @@ found from the pattern of W alone, and refused where the ranks do not bear them 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, I2, kernel
+from ...._jit import A1, A2, A3, I1, I2, kernel, record
 from ....arrays import Array, IntArray
 from ....linalg.block_lu import Ordering, factorise, solve_factorised
 from ....linalg.block_lu3 import BLOCKS, Blocks, invert3, times
@@ -20,6 +22,41 @@ Pairs = tuple[Array, Array, IntArray, Array, IntArray, IntArray, IntArray]
 """R, S (contacts, 3, 6); group of every contact; Ŵ: blocks (k, 6, 6), indices, indptr; slot of its blocks."""
 WIDEST = 8  # contacts in a group
 TINY = 1e-9  # what is left of a row beyond rank six, relative to the longest row
+
+
+@record(*[A3] * 4, A1, I1, A2, *[A3] * 4, by_value=True)
+class NewtonSpace(NamedTuple):
+    """Work space of a Newton step (C + D W) dr = F of n contacts, of which some are in k groups.
+
+    Attributes
+    ----------
+    B : Array, shape (blocks, 3, 3) or (blocks, 6, 6)
+        Factors.
+    C, D : Array, shape (n, 3, 3)
+    V : Array, shape (8, n, 3)
+        Vectors: u, F, du, work space, dr, two for the full step, the best r.
+    rho : Array, shape (n,)
+        Step sizes of the equations.
+    idle : IntArray, shape (n,)
+        By rank: which contacts have D = 0.
+    work : Array, shape (10, 6)
+    K, Z : shapes (k, 6, 6) and (3, k, 6)
+        By groups.
+    inverse, X : shapes (grouped, 3, 3) and (3, grouped, 3)
+        By contacts in groups.
+    """
+
+    B: Array
+    C: Array
+    D: Array
+    V: Array
+    rho: Array
+    idle: IntArray
+    work: Array
+    K: Array
+    inverse: Array
+    X: Array
+    Z: Array
 
 
 @kernel(f"Tuple((int64, {I1}))({I1}, {I1})", entry=True)
@@ -307,12 +344,10 @@ def apply_pairs(
             x[c, i] = inverse[c, i, 0] * f0 + inverse[c, i, 1] * f1 + inverse[c, i, 2] * f2
 
 
-@kernel(f"void({BLOCKS}, {PAIRS}, Ordering, {A3}, {A3}, {A2}, {A3}, {A3}, {A3}, {A3}, {A3}, {A2})")
-def solve_pairs(
-    blocks: Blocks, pairs: Pairs, ordering: Ordering, C: Array, D: Array, F: Array, B: Array, K: Array, inverse: Array,
-    X: Array, Z: Array, work: Array,
-) -> None:  # fmt: skip
-    """Solve (C + D W) dr = F in place of F, refined once with W itself; X (3, contacts, 3), Z (3, groups, 6)."""
+@kernel(f"void({BLOCKS}, {PAIRS}, Ordering, {A2}, NewtonSpace)")
+def solve_pairs(blocks: Blocks, pairs: Pairs, ordering: Ordering, F: Array, space: NewtonSpace) -> None:
+    """Solve (C + D W) dr = F, C and D in `space`, in place of F, refined once with W itself."""
+    B, C, D, _V, _rho, _idle, work, K, inverse, X, Z = space
     factor_pairs(pairs, ordering, C, D, inverse, K, B, work)
     x, v, rest = X[0], X[1], X[2]
     apply_pairs(pairs, ordering, D, inverse, B, F, x, Z)

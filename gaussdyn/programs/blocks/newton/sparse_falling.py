@@ -10,12 +10,10 @@ from ...._jit import A1, A2, A3, I1, kernel, record
 from ....arrays import Array, IntArray
 from ....linalg.block_lu import Ordering
 from ....linalg.block_lu3 import BLOCKS, Blocks, times
-from .rank_six_pairs import PAIRS, Pairs
+from .rank_six_pairs import PAIRS, NewtonSpace, Pairs
 from .sparse_newton import (
     LAWS,
-    SPACES,
     Laws,
-    Space,
     SparseProblem,
     linearised,
     misfit_of,
@@ -98,16 +96,16 @@ def proximal_from(
     return E, steps
 
 
-@kernel(f"Tuple((float64, int64))(SparseProblem, float64, float64, int64, {A2}, {SPACES})")
+@kernel(f"Tuple((float64, int64))(SparseProblem, float64, float64, int64, {A2}, NewtonSpace)")
 def falling_steps(
-    problem: SparseProblem, weight: float, tol: float, limit: int, r: Array, space: Space
+    problem: SparseProblem, weight: float, tol: float, limit: int, r: Array, space: NewtonSpace
 ) -> tuple[float, int]:  # fmt: skip
     """Newton's method on the law itself from r, with a proximal term in the matrix that falls with the residual.
 
     The last r is the centre, so that the term only chooses among the steps of a singular matrix; rho is that of
     `space`. Returns |F| / weight and the steps; r becomes the best point.
     """
-    q, laws, C, D, V, rho = problem.q, problem.laws, space[1], space[2], space[3], space[4]
+    q, laws, C, D, V, rho = problem.q, problem.laws, space.C, space.D, space.V, space.rho
     u, F, du, dr, best_r = V[0], V[1], V[2], V[4], V[7]
     times(problem.blocks, r, u)
     for k in range(len(r)):
@@ -139,8 +137,8 @@ def falling_from(problem: UnscaledProblem, tol: float, limit: int, r: Array) -> 
     """`falling_steps` for q, rho and r in the problem's own units; r becomes the best point."""
     n, start = len(problem.rho), problem.start
     Q, x, space = np.zeros((n, 3)), np.zeros((n, 3)), newton_space(n, problem.ordering, problem.pairs)
-    weight, unit = scale_blocks(problem, Q, space[4])
-    scaled = SparseProblem(problem.blocks, problem.ordering, problem.pairs, Q, problem.laws, space[4])
+    weight, unit = scale_blocks(problem, Q, space.rho)
+    scaled = SparseProblem(problem.blocks, problem.ordering, problem.pairs, Q, problem.laws, space.rho)
     for k in range(n):
         for a in range(start[k + 1] - start[k]):
             x[k, a] = r[start[k] + a] / unit

@@ -16,12 +16,10 @@ from ....arrays import Array, IntArray
 from ....linalg.block_lu import Ordering
 from ....linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
 from ...laws.projections import length, natural, reaction_map
-from .rank_six_pairs import PAIRS, Pairs, solve_pairs
+from .rank_six_pairs import PAIRS, NewtonSpace, Pairs, solve_pairs
 
 LAWS = f"Tuple(({I1}, {I1}, {A2}))"
 Laws = tuple[IntArray, IntArray, Array]
-SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2}, {A3}, {A3}, {A3}, {A3}))"
-Space = tuple[Array, Array, Array, Array, Array, IntArray, Array, Array, Array, Array, Array]
 BOLD = 6  # Newton steps that a bold proximal step may take
 
 
@@ -65,11 +63,10 @@ def misfit_of(problem: SparseProblem, r: Array, u: Array, work: Array) -> float:
     return float(np.sqrt(total))
 
 
-@kernel(f"float64({LAWS}, float64, {A2}, {A2}, {SPACES})", borrows=True)
-def linearised(laws: Laws, prox: float, u: Array, r: Array, space: Space) -> float:
+@kernel(f"float64({LAWS}, float64, {A2}, {A2}, NewtonSpace)", borrows=True)
+def linearised(laws: Laws, prox: float, u: Array, r: Array, space: NewtonSpace) -> float:
     """Put F = y - r and the blocks C = I - Y + Y prox, D = Y rho of the Newton matrix, rho of `space`; return |F|."""
-    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
-    F, (code, sizes, P) = V[1], laws
+    F, C, D, rho, work, (code, sizes, P) = space.V[1], space.C, space.D, space.rho, space.work, laws
     total, x, y, Y = 0.0, work[6], work[7], work[:6]
     for k in range(len(code)):
         d = sizes[k]
@@ -114,37 +111,38 @@ def step_length(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array
     return best_t
 
 
-@kernel(f"{SPACES}(int64, Ordering, {PAIRS})", entry=True)
-def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
-    """Return work space for `newton_steps`: factors, C, D, vectors, rho, idle rows, what blocks and pairs need."""
+@kernel(f"NewtonSpace(int64, Ordering, {PAIRS})", entry=True)
+def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> NewtonSpace:
+    """Return work space for `newton_steps`."""
     d, count, grouped = 6 if len(pairs[2]) > 0 else 3, len(pairs[5]) - 1, len(pairs[2])
     B, C, D = np.zeros((len(ordering.order) + 2 * len(ordering.rows), d, d)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
     K, inverse = np.zeros((count, 6, 6)), np.zeros((grouped, 3, 3))
     X, Z = np.zeros((3, grouped, 3)), np.zeros((3, count, 6))
-    return B, C, D, np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((10, 6)), K, inverse, X, Z
+    V, rho, idle, work = np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((10, 6))
+    return NewtonSpace(B, C, D, V, rho, idle, work, K, inverse, X, Z)
 
 
-@kernel(f"void(SparseProblem, {A2}, {A2}, {SPACES})")
-def newton_direction(problem: SparseProblem, F: Array, dr: Array, space: Space) -> None:
+@kernel(f"void(SparseProblem, {A2}, {A2}, NewtonSpace)")
+def newton_direction(problem: SparseProblem, F: Array, dr: Array, space: NewtonSpace) -> None:
     """Put the solution of (C + D W) dr = F, C and D in `space`, into dr; V[3] and the factors are work space."""
     blocks, ordering, pairs = problem.blocks, problem.ordering, problem.pairs
-    B, C, D, V, _rho, idle, work, K, inverse, X, Z = space
+    B, idle = space.B, space.idle
     dr[:] = F
     if len(pairs[2]) > 0:
-        solve_pairs(blocks, pairs, ordering, C, D, dr, B, K, inverse, X, Z, work)
+        solve_pairs(blocks, pairs, ordering, dr, space)
     else:
-        fill(blocks, ordering.rank, C, D, dr, B, idle)
+        fill(blocks, ordering.rank, space.C, space.D, dr, B, idle)
         factorise3(ordering, B, idle)
-        solve3(ordering, B, idle, dr, V[3])
+        solve3(ordering, B, idle, dr, space.V[3])
 
 
-@kernel(f"float64({LAWS}, float64, float64, {A2}, {SPACES})", borrows=True)
-def stepped(laws: Laws, prox: float, size: float, r: Array, space: Space) -> float:
+@kernel(f"float64({LAWS}, float64, float64, {A2}, NewtonSpace)", borrows=True)
+def stepped(laws: Laws, prox: float, size: float, r: Array, space: NewtonSpace) -> float:
     """Step from r and u along dr and du as far as |F| (now `size`) falls enough; return |F| there, with F, C and D.
 
-    The vectors of `space` are u, F, du, work space, dr, and two for the full step, which is nearly always taken.
+    The full step is nearly always taken.
     """
-    V, rho, work = space[3], space[4], space[6]
+    V, rho, work = space.V, space.rho, space.work
     u, du, dr, U, R = V[0], V[2], V[4], V[5], V[6]
     for k in range(len(r)):
         for a in range(3):
@@ -159,18 +157,18 @@ def stepped(laws: Laws, prox: float, size: float, r: Array, space: Space) -> flo
 
 
 @kernel(
-    f"Tuple((float64, int64))(SparseProblem, float64, float64, {A2}, {A2}, float64, int64, {SPACES})",
+    f"Tuple((float64, int64))(SparseProblem, float64, float64, {A2}, {A2}, float64, int64, NewtonSpace)",
     entry=True,
 )
 def newton_steps(
-    problem: SparseProblem, alpha: float, g: float, centre: Array, r: Array, tol: float, limit: int, space: Space
+    problem: SparseProblem, alpha: float, g: float, centre: Array, r: Array, tol: float, limit: int, space: NewtonSpace
 ) -> tuple[float, int]:
     """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer.
 
     The step of the equations is g rho; alpha is in units of 1 / rho.
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
-    q, laws, rho0, V, rho = problem.q, problem.laws, problem.rho, space[3], space[4]
+    q, laws, rho0, V, rho = problem.q, problem.laws, problem.rho, space.V, space.rho
     n, u, F, du, dr = len(q), V[0], V[1], V[2], V[4]
     times(problem.blocks, r, u)
     for k in range(n):
@@ -205,7 +203,7 @@ def proximal_steps(
     falls tenfold: a tighter problem is closer to its modes.
     """
     steps, space = 0, newton_space(len(problem.q), problem.ordering, problem.pairs)
-    V, work = space[3], space[6]
+    V, work = space.V, space.work
     r, x, centre = points[0], points[1], points[2]
     while state[3] > 0.1 * tol and steps < limit and state[2] < 8.0:
         best, alpha, bold = state[3], state[0], state[4] > 0.0

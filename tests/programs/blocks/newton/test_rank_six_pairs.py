@@ -50,8 +50,8 @@ def test_a_newton_step_of_pairs_solves_the_dense_system(skew):
     D, F = np.tile(np.eye(3), (n, 1, 1)) + 0.1 * rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3))
     A = sp.block_diag(list(C)).toarray() + sp.block_diag(list(D)).toarray() @ data.dense()
     expected = np.linalg.solve(A, F.ravel())
-    B, _C, _D, _V, _rho, _idle, work, K, inverse, X, Z = newton_space(n, form.ordering, form.pairs)
-    solve_pairs(form.blocks, form.pairs, form.ordering, C, D, F, B, K, inverse, X, Z, work)
+    space = newton_space(n, form.ordering, form.pairs)._replace(C=C, D=D)
+    solve_pairs(form.blocks, form.pairs, form.ordering, F, space)
     np.testing.assert_allclose(F.ravel(), expected, rtol=1e-9, atol=1e-9)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gaussdyn.contact.free_bodies.body_problem import Iterate
-from gaussdyn.integrate.time_stepping.compiled.position_projection import FEW_FACTORS, push_apart
+from gaussdyn.integrate.time_stepping.compiled.soft_gaps import FEW_FACTORS, push_apart
 
 from .test_structure import Heap
 

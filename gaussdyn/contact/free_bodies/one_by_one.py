@@ -50,6 +50,8 @@ def gauss_seidel(problem: BodyProblem, p: Array, v: Array, sweeps: int) -> None:
                     z -= v[a, 2] + v[a, 3] * ra[c, 1] - v[a, 4] * ra[c, 0]
                 s = rho[c]
                 n = max(p[c, 0] - s * (R[c, 0, 0] * x + R[c, 0, 1] * y + R[c, 0, 2] * z + w[c, 0]), 0.0)
+                if n == 0.0 and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:  # stays open, as most do
+                    continue
                 t = p[c, 1] - s * (R[c, 1, 0] * x + R[c, 1, 1] * y + R[c, 1, 2] * z + w[c, 1])
                 q = p[c, 2] - s * (R[c, 2, 0] * x + R[c, 2, 1] * y + R[c, 2, 2] * z + w[c, 2])
                 size, radius = np.sqrt(t * t + q * q), mu[c] * n

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from .._show import brief
 from ..arrays import Array, scalar, vector
@@ -67,6 +68,27 @@ class State:
         for key in sorted(self.memory):
             digest.update(key.encode() + self.memory[key].tobytes())
         return digest.hexdigest()
+
+
+class Print(NamedTuple):
+    """A state whose numbers stand somewhere, and their bytes: an edit in place (`state.v[:] = 0.0`) shows."""
+
+    state: State
+    q: bytes
+    v: bytes
+
+    @classmethod
+    def of(cls, state: State) -> Print:
+        """Return the print of a state as it is now."""
+        return cls(state, state.q.tobytes(), state.v.tobytes())
+
+    def fits(self, state: State) -> bool:
+        """Whether this is the state, as it was."""
+        return self.state is state and self.shows(state)
+
+    def shows(self, state: State) -> bool:
+        """Whether a state has these numbers."""
+        return self.q == state.q.tobytes() and self.v == state.v.tobytes()
 
 
 def check_memory(memory: object) -> None:

@@ -20,7 +20,7 @@ from ...arrays import Array, IntArray
 from ...contact.assemble import assemble, start_of_blocks
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...mechanics.rows import Row
-from ...mechanics.state import State
+from ...mechanics.state import Print, State
 from ...mechanics.system import System
 from ...programs.solution.residuals import Residuals
 from ...programs.solution.solution import Solution
@@ -252,9 +252,10 @@ def more_clear_steps(segment: Segment, end: float, n: int, due: float) -> Passed
 
 def ahead_of(segment: Segment) -> Start | None:
     """Return what is known of where a segment begins: something, if the last event was clear."""
-    task, at = segment.task, segment.task.known.ahead
-    known = at is not None and at.state is task.start and at.ship.phase.control is task.control
-    return at if known else None
+    task = segment.task
+    at, stands = task.known.ahead, task.known.stands
+    fits = at is not None and at.state is task.start and at.ship.phase.control is task.control
+    return at if fits and stands is not None and stands.fits(task.start) else None
 
 
 def _in_a_row(segment: Segment, at: Start | None, end: float, n: int, due: float) -> PassedSteps | None:
@@ -269,6 +270,8 @@ def _in_a_row(segment: Segment, at: Start | None, end: float, n: int, due: float
             found.append(more[0])
         at = None if more is None else more[1]
     known.ahead = known.ahead if at is None else at
+    if found:
+        known.stands = Print.of(found[-1].end)
     return PassedSteps(segment.task, tuple(found), at is None) if found else None
 
 

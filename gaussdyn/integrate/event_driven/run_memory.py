@@ -14,7 +14,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...mechanics.rows import Row
-from ...mechanics.state import State
+from ...mechanics.state import Print, State
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes
 from .phase_integrator import Accuracy
@@ -35,19 +35,21 @@ Key = tuple[Mode, ...]
 class Entered:
     """A segment in a phase that begins where another one has ended: the numbers of the state there say the same."""
 
-    state: State
+    state: Print
     control: Array | None
     accuracy: Accuracy
     segment: Segment
 
     def begins(self, state: State, control: Array | None, accuracy: Accuracy) -> bool:
         """Whether it begins at a state."""
-        was = self.state
+        was = self.state.state
+        if not self.state.shows(state):
+            return False
         if was is state and self.control is control and self.accuracy is accuracy:
             return True
         if was.t != state.t or self.accuracy != accuracy or was.memory.keys() != state.memory.keys():
             return False
-        pairs = [(self.control, control), (was.q, state.q), (was.v, state.v)]
+        pairs = [(self.control, control)]
         pairs += [(x, state.memory[key]) for key, x in was.memory.items()]
         return all(_same(*pair) for pair in pairs)
 
@@ -70,6 +72,8 @@ class RunMemory:
         Empty, or the system with all contacts that it can have, or as it is where these depend on the pose.
     ahead : Start or None
         Where the motion goes on after the last clear event.
+    stands : Print or None
+        The state there.
     fired : tuple of float and frozenset of str, or None
         When the last segment ended (s), and the events of the user that it ended with.
     """
@@ -80,6 +84,7 @@ class RunMemory:
     mechanism: Kept = field(default_factory=list)
     listed: list[System] = field(default_factory=list)
     ahead: Start | None = None
+    stands: Print | None = None
     fired: tuple[float, frozenset[str]] | None = None
 
     def whole(self, system: System, q: Array) -> System:

@@ -14,7 +14,7 @@ import numpy as np
 from ...arrays import Array
 from ...contact.snapshot import Activation, rows_of
 from ...mechanics.rows import Row
-from ...mechanics.state import State
+from ...mechanics.state import Print, State
 from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ..impact.zeno import Rebound
@@ -198,7 +198,7 @@ class Segment:
         pace = Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if pace.short else Pace(h=pace.h)
         next_one = replace(self, pace=pace, passing={}, account=Account(), watch=Watch(), ends="")
         task.known.entered.append(
-            Entered(state=state, control=task.control, accuracy=task.accuracy, segment=next_one)
+            Entered(state=Print.of(state), control=task.control, accuracy=task.accuracy, segment=next_one)
         )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ....arrays import Array, IntArray, vector
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
-from ....mechanics.state import State
+from ....mechanics.state import Print, State
 from ...impact.restitution_scaling import GAIN, largest_share
 from ...stepper import CUT, Step
 from ...stretch import Stretch
@@ -74,7 +74,7 @@ class CompiledBodies:
         self._advance = entry_of(advance_bodies)
         self._labels: dict[tuple[int, ...], str] = {}
         self._gravity, self._trusts = math.hypot(*system.gravity), trusts  # see `Rules`
-        self._last: State | None = None
+        self._last: Print | None = None
         self._one: _Run | None = None
         self._rules: Rules | None = None
         self._ruled: MoreauJean | None = None  # whose rules these are
@@ -96,8 +96,9 @@ class CompiledBodies:
         if run.beaten:
             return self._by_hand(stepper, state, run.plan[0], control)
         of, space = self._kept(stepper, state, run.plan, run.room.copied(), control), self.space
-        self._last = of.state(0, space.q.flatten(), space.v.flatten())
-        return CompiledStep.made(of, 0, (state, self._last))
+        end = of.state(0, space.q.flatten(), space.v.flatten())
+        self._last = Print.of(end)
+        return CompiledStep.made(of, 0, (state, end))
 
     def advance_many(
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
@@ -114,7 +115,7 @@ class CompiledBodies:
             if run.taken:
                 parts.append(self._part(stepper, state, run, control))
                 state = parts[-1].end
-            self._last = None if run.beaten else state
+            self._last = None if run.beaten else Print.of(state)
             if not whole:
                 break
             if run.beaten:
@@ -227,7 +228,7 @@ class CompiledBodies:
             self._pushed = control is not None
         if control is not None:
             space.loads.constant[:] += vector("control", control, self.system.nv).reshape(-1, 6)
-        if state is self._last:
+        if self._last is not None and self._last.fits(state):
             return
         self._last, space.laws[STANDS], space.count[OTHERS] = None, 0.0, 1
         space.q[:], space.v[:] = state.q.reshape(-1, 7), state.v.reshape(-1, 6)

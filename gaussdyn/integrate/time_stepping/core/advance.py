@@ -13,7 +13,7 @@ import numpy as np
 
 from ....arrays import Array, IntArray, vector
 from ....contact.snapshot import rows_of
-from ....mechanics.state import State
+from ....mechanics.state import Print, State
 from ....mechanics.system import System
 from ...compiled_control import CompiledControl
 from ...stepper import SIZE, Step
@@ -78,7 +78,7 @@ class CompiledSystem:
         self._take, self._list, self._retake = map(entry_of, (take_steps, list_contacts, retake_step))
         self._open, self._resume, self._keep = map(entry_of, (open_step, resume_step, keep_step))
         self._labels: dict[tuple[int, ...], str] = {}
-        self._last: State | None = None
+        self._last: Print | None = None
         self._use(parts)
 
     def _use(self, parts: Built) -> None:
@@ -199,8 +199,9 @@ class CompiledSystem:
         """Return the step that is kept."""
         data, told = self.parts.data, None if control is None else control[None]
         of = self._kept(stepper, state, spans, self._room.copied(), told)
-        self._last = of.state(0, data.q1.copy(), data.v1.copy())
-        return CompiledStep.made(of, 0, (state, self._last))
+        end = of.state(0, data.q1.copy(), data.v1.copy())
+        self._last = Print.of(end)
+        return CompiledStep.made(of, 0, (state, end))
 
     def opened(self, span: Span) -> int:
         """Begin the step at hand, see `step.open_step`."""
@@ -270,7 +271,9 @@ class CompiledSystem:
             log, q, v = (x[: len(spans)].copy() for x in (log, q, v))
         if record and told is None and control is not None:
             told = np.repeat(control[None], len(spans), axis=0)
-        self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
+        self._last = (
+            Print.of(end) if code == DONE else None
+        )  # the step that failed has touched what the next one begins with
         return ManySteps(
             state=end, spans=spans, E=log[:, E_], goal=log[:, GOAL], path=("newton",) * len(spans),
             factorisations=log[:, PASSES], passes=log[:, PASSES], gap=log[:, GAP], q=q, v=v,
@@ -298,7 +301,7 @@ class CompiledSystem:
         kept, spans, paces = Kept._make(x[:taken] for x in within.kept), within.pairs.spans[:taken], within.paces(taken)
         told = None if control is None else np.repeat(control[None], taken, axis=0)
         end = self._end(State.trusted(state.t, state.q, state.v, {**state.memory, SIZE: paces[-1]}), kept, spans)
-        self._last = end if code == DONE else None
+        self._last = Print.of(end) if code == DONE else None
         return self._stretches(stepper, state, end, kept, spans, told, within)
 
     def _end(self, before: State, kept: Kept, spans: Array) -> State:
@@ -427,7 +430,7 @@ class CompiledSystem:
             into[:] = 0.0 if control is None else vector("control", control, len(into))
         elif self.parts.python is not None:
             self.parts.python.control = control
-        if state is self._last:
+        if self._last is not None and self._last.fits(state):
             return True
         self._last = None
         data.q[:], data.v[:] = state.q, state.v

@@ -256,8 +256,8 @@ def _described(W: Matrix, q: Array, table: LawTable, *, given: bool) -> tuple[Ro
     given: by the user, and not condensed from a global problem.
     """
     if type(W) is sp.csr_array:
-        data = W.data
-        indices, indptr = W.indices.astype(np.int64, copy=False), W.indptr.astype(np.int64, copy=False)
+        data = np.ascontiguousarray(W.data)
+        indices, indptr = np.ascontiguousarray(W.indices, np.int64), np.ascontiguousarray(W.indptr, np.int64)
     else:
         m = len(W)
         data, (indices, indptr) = W.ravel(), _pattern(m) if m <= SMALL_ROWS else _full(m)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from block_cases import bodies
 
+from gaussdyn import solve
 from gaussdyn.errors import InputError
 from gaussdyn.programs.laws.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Rolling, Sliding, Unilateral
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem, GlobalForm, LinearComplementarity
@@ -84,6 +85,17 @@ def random_form(seed, n=8, p=2, m=6, sparse=False):
     M, G, J = A @ A.T + np.eye(n), g.normal(size=(p, n)), g.normal(size=(m, n))
     kind = sp.csr_array if sparse else np.asarray
     return GlobalForm(M=kind(M), h=g.normal(size=n), J=kind(J), w=g.normal(size=m), G=kind(G), b=g.normal(size=p))
+
+
+def test_a_sparse_matrix_may_be_a_view_of_other_arrays():
+    problem = bodies([Coulomb(0.5), Unilateral()] * 3, 4)
+    whole = sp.csr_array(problem.W)
+    data, indices = np.zeros(2 * whole.nnz), np.zeros(2 * whole.nnz, dtype=np.int64)
+    data[::2], indices[::2] = whole.data, whole.indices
+    view = sp.csr_array((data[::2], indices[::2], whole.indptr), shape=whole.shape)
+    assert not view.data.flags.c_contiguous
+    same = ComplementarityProblem(W=view, q=problem.q, laws=problem.laws)
+    np.testing.assert_array_equal(solve(same).r, solve(problem).r)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

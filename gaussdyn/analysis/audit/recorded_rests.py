@@ -2,7 +2,8 @@
 
 The jump that takes the last rebound away pulls, and its friction drives. With the impact before it, it is a plastic
 impact, and with the reactions of the time in which the sequence goes on the sum of the impulses of the sequence: these
-push, in their cones, and their works take energy.
+push, in their cones, and their works take energy. How much friction the jump has is determined, too: what goes on to
+slip has that of its normal impulse, on the line of its slip before; all else sticks.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import rows_of
+from ...integrate.contact_modes import parts_of
 from ...integrate.impact.history import ImpactRecord
 from ...integrate.impact.problem import kinetic
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from .from_file import off_cones
-from .recorded_impacts import summed
+from .recorded_impacts import STOPPED, summed
 from .recorded_motion import RecordedMotion
 from .saved_rows import listing, one_sided
 
@@ -40,7 +42,28 @@ def _wrong(motion: RecordedMotion, rest: ImpactRecord) -> float:
             total[row.id] = total[row.id] + p if row.id in total else p
             rows[row.id] = row
     size = kinetic(np.asarray(motion.whole.mass(rest.q)), rest.before)
-    return max(work / size if size > 0.0 else 0.0, off_cones(rows.values(), total))
+    return max(work / size if size > 0.0 else 0.0, off_cones(rows.values(), total), _friction(motion, rest))
+
+
+def _friction(motion: RecordedMotion, rest: ImpactRecord) -> float:
+    """Return how far friction of what slips after the jump is from that of slip, relative to the largest impulse."""
+    pushes, change = summed(rest.problems), rest.after - rest.before
+    state = State(t=rest.t, q=rest.q, v=rest.before)
+    still = STOPPED * max(1.0, float(np.abs(rest.before).max(initial=0.0)))
+    off, size = 0.0, max((float(np.abs(p).max()) for p in pushes.values()), default=0.0)
+    for row in rows_of(listing(motion.whole, state, pushes.keys()), state.t, state.q, state.v):
+        if row.id not in pushes or not (one_sided(row) and row.frictional):
+            continue
+        slip = parts_of(row)[0]
+        before, p = row.rate[slip], pushes[row.id]
+        speed = float(np.linalg.norm(before))
+        if np.linalg.norm(before + row.J[slip] @ change) <= still:
+            continue
+        if speed > still:
+            off = max(off, float(np.linalg.norm(p[slip] + row.mu * p[0] * before / speed)))
+        else:  # it begins to slip: any way
+            off = max(off, abs(float(np.linalg.norm(p[slip])) - row.mu * abs(p[0])))
+    return off / (size or 1.0)
 
 
 def _struck(motion: RecordedMotion, since: float, ids: Set[str]) -> Iterator[Push]:

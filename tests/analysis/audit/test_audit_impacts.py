@@ -210,6 +210,23 @@ def test_friction_that_drives_where_contacts_come_to_rest_is_noticed():
         assert (rests(motion) > 1e-8) == noticed
 
 
+@pytest.mark.parametrize(("speed", "eps_n"), [(1.2, 0.2), (1.5, 0.3), (5.0, 0.2), (-2.0, 0.4)])
+@pytest.mark.parametrize("share", [0.5, 1.0 + 1e-6, 1.5])
+def test_more_or_less_friction_than_slip_has_where_contacts_come_to_rest_is_noticed(speed, eps_n, share):
+    """With the velocity that it leads to, inside the cones: only the law of slip says that it is another amount."""
+    system, run = slid(speed, eps_n)
+    k, rest = next((k, one) for k, one in enumerate(run.impacts) if one.kind == "rest")
+    p = rest.problems[0]["p/floor"]
+    more = (share - 1.0) * p[1]
+    row = next(row for row in system.rows(rest.t, rest.q, rest.before) if row.id == "p/floor")
+    change = np.linalg.solve(system.mass(rest.q), row.J[1] * more)
+    assert rests(motion_with(run, system, k, rest)) <= 1e-12
+    other = replace(rest, problems=({"p/floor": p + np.array([0.0, more])},), after=rest.after + change)
+    motion = motion_with(run, system, k, other)
+    assert all(one.residual <= 1e-12 for one in motion.impacts)
+    assert rests(motion) > 1e-8
+
+
 def motion_with(run, system, k, strike):
     """Return the step of an impact on record, with another one in its place."""
     impacts, at = (*run.impacts[:k], strike, *run.impacts[k + 1 :]), int(np.flatnonzero(run.saved == strike.step)[0])

@@ -11,12 +11,17 @@ from .contact_modes import Mode, Modes
 from .impact.zeno import Rebound
 
 MODE, REBOUND, LENGTH, CROWD = ":mode", ":rebound", "event_driven:h", "event_driven:crowd"
-LARGEST, PACE = "event_driven:largest", "event_driven:pace"
+LARGEST, PACE, FIRED = "event_driven:largest", "event_driven:pace", ":fired"
 
 
 def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mode]:
     """Return the modes that a state remembers of these rows."""
     return {key: _mode(memory[key + MODE]) for key in ids if key + MODE in memory}
+
+
+def fired(memory: Mapping[str, Array]) -> set[str] | None:
+    """Return the events of the user that the segment before a state ended with; None where there was none."""
+    return {key[: -len(FIRED)] for key in memory if key.endswith(FIRED)} if LENGTH in memory else None
 
 
 def rebounds(memory: Mapping[str, Array]) -> dict[str, Rebound]:

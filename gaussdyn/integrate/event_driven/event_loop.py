@@ -27,7 +27,7 @@ from ..contact_modes import completed, parts_of
 from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
-from ..mode_memory import remembered
+from ..mode_memory import fired, remembered
 from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
@@ -190,9 +190,8 @@ def _event_of_user(stretch: Stretch, piece: Piece) -> tuple[NamedEvent, Point] |
     """Return the first event of the user in a step and where it is, if there is one before any other event."""
     until = piece.t_end if stretch.found is None else stretch.found.t
     task = stretch.segment.task
-    since, fired = task.start.t, task.known.fired
-    names = fired[1] if fired is not None and fired[0] == since else None
-    first = first_of(task.events, piece, until, stretch.segment.read, since, names)
+    names = fired(task.start.memory) if task.events else None
+    first = first_of(task.events, piece, until, stretch.segment.read, task.start.t, names)
     if first is None:
         return None
     one, crossing, look = first
@@ -254,16 +253,16 @@ def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there:
     if found.guard.kind == "end":
         further = ON + 2.0 * abs(room_of(phase.system, found.guard.id, segment.q) or 0.0)
         return replace(segment, phase=phase, offsets={**offsets, (found.guard.id, "end"): further}), NONE
-    fired: dict[str, set[str]] = {found.guard.id: {found.guard.kind}}
+    ended: dict[str, set[str]] = {found.guard.id: {found.guard.kind}}
     segment = segment.measured(phase.units, now)
     scales, now = segment.scales(phase.units, now), phase.sharing(now)
     segment = replace(segment, now=now)
     for guard, g in zip(phase.guards, phase.conditions(now).tolist(), strict=True):
         starts = (guard.id, guard.kind) in offsets
         if not starts and g <= TOGETHER[guard.unit] * scales[guard.unit]:
-            fired.setdefault(guard.id, set()).add(guard.kind)
+            ended.setdefault(guard.id, set()).add(guard.kind)
     landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
-    segment = settle(segment, now, phase.modes, fired, later, landing)
+    segment = settle(segment, now, phase.modes, ended, later, landing)
     if segment.phase is None and segment.failure is not None and segment.failure.status in NO_MOTION:
         segment = _gone_beyond(segment, old, piece.slope, lambda t: stretch.again_to(t).end, there)
     return rest_soon(segment), EVENT

@@ -213,8 +213,6 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     rows = dynamics.rows if segment.system is segment.task.given else _rows_at_end(segment, dynamics.rows)
     state = segment.end_state(crowd)
     segment.hand_on(state)
-    own = frozenset(change.id for change in account.changes if change.kind == "user" and change.t == segment.t)
-    segment.task.known.fired = (segment.t, own)
     return Step(
         start=start,
         state=state,

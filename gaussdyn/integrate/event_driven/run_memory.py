@@ -74,8 +74,6 @@ class RunMemory:
         Where the motion goes on after the last clear event.
     stands : Print or None
         The state there.
-    fired : tuple of float and frozenset of str, or None
-        When the last segment ended (s), and the events of the user that it ended with.
     """
 
     entered: deque[Entered] = field(default_factory=lambda: deque(maxlen=2))
@@ -85,7 +83,6 @@ class RunMemory:
     listed: list[System] = field(default_factory=list)
     ahead: Start | None = None
     stands: Print | None = None
-    fired: tuple[float, frozenset[str]] | None = None
 
     def whole(self, system: System, q: Array) -> System:
         """Return the system with all contacts that it can have, if they are always the same; its rows by kernels."""

@@ -14,6 +14,7 @@ from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.stepper_names import from_settings
 from gaussdyn.mechanics.planar.bodies import Point
 from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.state import State
 from gaussdyn.scenes.catalogue import build
 
 G = 9.81
@@ -146,3 +147,24 @@ def test_an_event_that_is_passed_slowly_happens_once(speed):
         run = simulate(system, start, 1.0, stepper=EventDriven(events=event))
         assert run.status == "COMPLETED"
         assert len(times(run, "level")) == 1, k
+
+
+@pytest.mark.parametrize("after", [5e-12, 5e-11, 1e-10])
+def test_what_has_just_fired_is_known_from_the_state_alone(after):
+    """Segments from copies of states, as after a resume, end at the same events as those of one run."""
+    lands = math.sqrt(2.0 / G)
+    scene = build("zeno_ball", e=0.5, h=1.0)
+    events = {
+        "clock": lambda t, state: t - (lands + after),
+        "height": UserEvent(g=lambda t, state: state.q[1] - after, direction=1),
+    }
+    run = simulate(scene, stepper=EventDriven(events=events))
+    state, found = scene.state, []
+    while state.t < run.t[-1]:
+        copied = State(t=state.t, q=state.q.copy(), v=state.v.copy(), memory=dict(state.memory))
+        step = EventDriven(events=events).advance(scene.system, copied, scene.t_end)
+        state = step.state
+        found += [(one.t, one.kind, one.id) for one in step.changes]
+    assert found == [(one.t, one.kind, one.id) for one in run.events]
+    assert {"clock", "height"} <= {name for _, _, name in found}
+    assert state.digest() == run.final.digest()

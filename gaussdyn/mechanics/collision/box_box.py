@@ -22,7 +22,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
+from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE
 from .primitives import (
     BORDER,
     EDGE,
@@ -39,6 +39,7 @@ from .primitives import (
     largest_half,
     level_of,
     put,
+    put_edges,
     put_over_rim,
     size_of,
     to_shape,
@@ -138,7 +139,7 @@ def edge_edge(world: Array, i: int, j: int, pair: int, C: Array, found: Array) -
     if abs(s) > ha[a] + slack or abs(t) > hb[b] + slack:
         return False
     da, db = unit(a, -sign), unit(b, 1.0)
-    put(found, LINE_LINE, (i, EDGE + edge_a, j, EDGE + edge_b), p, da, 0.0, q, db, 0.0)
+    put_edges(found, (i, EDGE + edge_a, j, EDGE + edge_b), p, da, q, db)
     return True
 
 
@@ -282,7 +283,7 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
             if crosses(room, run, across, other):
                 db = unit(other, turn)
                 label = (j, EDGE + y_edge, i, EDGE + x_edge)
-                put(found, LINE_LINE, label, middle, unit(run, 1.0), 0.0, edge_middle(hx, x_edge), db, 0.0)
+                put_edges(found, label, middle, unit(run, 1.0), edge_middle(hx, x_edge), db)
             else:
                 label, t = (j, EDGE + y_edge, i, RIM + x_edge), way * (2.0 * f - 1.0) * hy[run]
                 low, high = along_both(t, hy[run], y, room[other, run], hx[other])

@@ -266,7 +266,7 @@ def meet_all(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Arr
         for i in range(size):
             if table[i, 0] != HALF_SPACE:
                 world[i, LEFT], near[1 + m], m = 0.0, i, m + 1
-        list_pairs(world, space.value, near, size, n)
+        list_pairs(world, space.rank, near, size, n)
         outside = 0
     meet_listed(shapes, space, reach, travel, n)
     meet_left(shapes, space, reach, travel, n, outside)
@@ -313,7 +313,7 @@ def fill_in(shapes: SearchShapes, space: SearchSpace, out: ContactList) -> int:
     count = int(found[0, 0])
     if count > len(kind):
         return count
-    put_in_order(table, count, found, space.value, order)
+    put_in_order(table, count, found, space.rank, order)
     for c in range(count):
         k = order[c] + 1
         kind[c] = int(found[k, KIND])

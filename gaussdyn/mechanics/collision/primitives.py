@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ..._jit import kernel
 from ...arrays import Array
-from .feature_kinematics import EDGE_RIM
+from .feature_kinematics import EDGE_RIM, LINE_LINE
 from .vectors import A2, V3, Vector, dot3
 
 A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
@@ -46,6 +46,18 @@ def put(
         found[c, k] = 0.0
     for k in range(4):
         found[c, KIND + 1 + k] = label[k]
+
+
+@kernel(f"void({A2}, {LABEL}, {V3}, {V3}, {V3}, {V3})", borrows=True)
+def put_edges(
+    found: Array, label: tuple[int, int, int, int], a: Vector, da: Vector, b: Vector, db: Vector
+) -> None:  # fmt: skip
+    """Add the contact of two edges: the one of the first shape first, so that it has one id whichever face finds it."""
+    i, e, j, g = label
+    if i < j:
+        put(found, LINE_LINE, label, a, da, 0.0, b, db, 0.0)
+    else:
+        put(found, LINE_LINE, (j, g, i, e), b, db, 0.0, a, da, 0.0)
 
 
 @kernel(f"void({A2}, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, {V3}, float64, float64)", borrows=True)

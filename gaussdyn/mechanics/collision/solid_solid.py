@@ -16,9 +16,9 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .box_box import LIKE_FACE, relative, slim, swap_roles
-from .feature_kinematics import BALL_PLANE, LINE_LINE
+from .feature_kinematics import BALL_PLANE
 from .nearest_direction import NOWHERE, row3, way_between
-from .primitives import BORDER, KIND, LEVEL, NONE, SAME, along_both, put, put_over_rim
+from .primitives import BORDER, KIND, LEVEL, NONE, SAME, along_both, put, put_edges, put_over_rim
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
     BLOCK,
@@ -194,7 +194,7 @@ def put_crossing(
     k2 = 1.0 - slope * slope
     if k2 > CROSSED and abs(dot3(out, w)) > LIKE_FACE * math.sqrt(k2):
         db = along(NONE, 1.0 if dot3(cross3(w, u), n) > 0.0 else -1.0, u)
-        put(found, LINE_LINE, (j, edge, i, edge_label(solids, x, e)), centre, own, 0.0, middle, db, 0.0)
+        put_edges(found, (j, edge, i, edge_label(solids, x, e)), centre, own, middle, db)
         return
     t = dot3(along(p, -1.0, placed(room, centre)), w)
     low, high = along_both(t, reach, dot3(along(p, -1.0, middle), u), slope, half)
@@ -267,7 +267,7 @@ def edge_edge(
         return False
     out = dot3(cross3(u, w), across_edges(solids, x, e, u, w))
     da = along(NONE, -1.0 if out > 0.0 else 1.0, u)
-    put(found, LINE_LINE, (i, edge_label(solids, x, e), j, edge_label(solids, y, g)), p, da, 0.0, q, own, 0.0)
+    put_edges(found, (i, edge_label(solids, x, e), j, edge_label(solids, y, g)), p, da, q, own)
     return True
 
 

@@ -262,9 +262,9 @@ def test_a_swaying_stack_keeps_its_contacts():
 def test_a_box_laid_across_another_rests_on_four_crossings():
     shapes = Shapes.of({"lower": (Box(half=(1.0, 0.1, 0.1)),), "upper": (Box(half=(0.1, 1.0, 0.1)),)})
     found = shapes.find([[0, 0, 0], [0, 0, 0.2]], np.tile(np.eye(3), (2, 1, 1)), 1e-3)
-    # The lower edges of the upper one, along y, over the upper edges of the lower one, along x.
-    assert {f.id for f in found} == {f"upper:e{e:02d}/lower:e{g:02d}" for e in (4, 6) for g in (2, 3)}
-    assert all(f.kind == LINE_LINE and f.bodies == ("upper", "lower") for f in found)
+    # The upper edges of the lower one, along x, under the lower edges of the upper one, along y.
+    assert {f.id for f in found} == {f"lower:e{g:02d}/upper:e{e:02d}" for e in (4, 6) for g in (2, 3)}
+    assert all(f.kind == LINE_LINE and f.bodies == ("lower", "upper") for f in found)
 
 
 @pytest.mark.drawn

@@ -42,7 +42,7 @@ def test_the_pairs_are_those_of_all_pairs(n):
         found = Shapes.of({f"b{k:03d}": (shape,) for k, shape in enumerate(shapes)})
         space = found.buffers()
         found.search(x, R, 0.01, np.zeros(n), space)
-        world, value, order = space.space.world, space.space.value.value, np.arange(n)
+        world, value, order = space.space.world, space.space.value.rank, np.arange(n)
         along_curve(world, value, order, n)
         widen(world, order, n)
         raise_tree(world, order, n, n)

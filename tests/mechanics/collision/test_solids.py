@@ -146,6 +146,23 @@ def test_flat_ridges_that_cross_touch_each_other():
         assert _gaps(found, x, R).min() == pytest.approx(apart, abs=2e-7), (seed, [f.id for f in found])
 
 
+def test_two_edges_have_one_id_whichever_face_finds_them():
+    """Faces take turns as bodies turn a little: ids that did would be two contacts of one step, one with no past."""
+    crossed = 0
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        shapes = [roof(rng), roof(rng)] if seed % 2 else [_shape("b", rng), _shape("b", rng)]
+        R, known = np.array([np.eye(3), Rotation.from_euler("ZX", [rng.uniform(0, 6), np.pi]).as_matrix()]), set()
+        for _ in range(20):
+            turned = np.array([R[0], Rotation.from_rotvec(0.03 * rng.normal(size=3)).as_matrix() @ R[1]])
+            x = np.array([np.zeros(3), [*rng.uniform(-0.05, 0.05, 2), 0.3]])
+            x[1, 2] -= distance(shapes, x, turned) - 1e-4
+            known |= {f.id for f in _find(shapes, x, turned) if f.id.count(":e") == 2}
+        assert not known & {"/".join(reversed(name.split("/"))) for name in known}
+        crossed += len(known)
+    assert crossed > 50
+
+
 @pytest.mark.drawn
 @pytest.mark.parametrize("pair", ["bm", "mm", "be", "me", "ce", "ee"])
 def test_a_reach_finds_what_is_that_near_among_what_a_larger_one_finds(pair):

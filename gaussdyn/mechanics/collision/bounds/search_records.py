@@ -27,7 +27,7 @@ class SearchSpace(NamedTuple):
     world : Array, shape (s + b, 29)
         Shapes in space, with their bounds, and the tree of boxes about them. It and `near` keep what saves the next
         search work, which changes no contact.
-    value, order : shapes (m,)
+    rank, order : shapes (m,)
         To sort by.
     near : IntArray
         Pairs of shapes that may meet for a while, see `near_pairs`.
@@ -38,7 +38,7 @@ class SearchSpace(NamedTuple):
     """
 
     world: Array
-    value: Array
+    rank: Array
     order: IntArray
     near: IntArray
     room: Array

@@ -202,8 +202,8 @@ def test_kernels_move_bodies_as_systems_do_to_the_bit():
 
 
 def heap():
-    """Hulls that fall on one another."""
-    rng = np.random.default_rng(2)
+    """Hulls that fall on one another: a step ends on a contact that was not listed."""
+    rng = np.random.default_rng(12)
     bodies, start = [], {}
     for i in range(12):
         points = rng.normal(size=(rng.integers(8, 15), 3))

@@ -123,22 +123,34 @@ def _sum_of_impulses(parts: Iterable[tuple[float, dict[str, Array], LocalDynamic
 def laws(motion: RecordedMotion) -> float:
     """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change.
 
-    Slips in an arc no longer than events are known to are as good as zero, and so are those in space no faster than
-    velocities are known to: which way they go is not decided there.
+    Slips in an arc no longer than events are known to are as good as zero. Those in space no faster than velocities are
+    known to have no direction of their own: theirs is that of their friction, of which there is as much as slip has.
     """
     arcs = [
         one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
     ]
-    inside = ((one, i) for one in arcs for i in range(1, len(one.samples) - 1))
-    return max((_law(one, i) for one, i in inside if not _undecided(one, i)), default=0.0)
+    return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
 
 
-def _undecided(one: RecordedArc, i: int) -> bool:
-    """Whether a slip in space is so slow at a sample that it has no direction."""
-    d, modes = one.samples[i].dynamics, one.arc.modes
-    least = UNDIRECTED * max(1.0, float(np.abs(d.v).max(initial=0.0)))
-    slips = (row.rate[parts_of(row)[0]] for row in d.rows if modes.get(row.id) == "slip")
-    return any(len(u) > 1 and float(np.linalg.norm(u)) <= least for u in slips)
+def _undirected(row: Row, r: Array, reach: float) -> Array | None:
+    """Return the slip (1 m/s) that a row has by its friction, where it is too slow to have a direction of its own.
+
+    None where it has one. Zero where its friction is less than that of a slip: it sticks.
+    """
+    slip = parts_of(row)[0]
+    if len(row.rate[slip]) < 2 or float(np.linalg.norm(row.rate[slip])) > UNDIRECTED * reach:
+        return None
+    r = r if len(r) == row.size else np.zeros(row.size)
+    size = float(np.linalg.norm(r[slip]))
+    cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
+    found: Array = -r[slip] / size if size > 0.0 and size >= (1.0 - STILL) * cap else np.zeros(2)
+    return found
+
+
+def _excess(row: Row, r: Array) -> float:
+    """Return by how much the friction of a row differs from what it has where it slips, N."""
+    cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
+    return abs(float(np.linalg.norm(r[parts_of(row)[0]])) - cap)
 
 
 def _law(one: RecordedArc, i: int) -> float:
@@ -146,7 +158,7 @@ def _law(one: RecordedArc, i: int) -> float:
     sample, modes = one.samples[i], one.arc.modes
     d = sample.dynamics
     reach = max(1.0, float(np.abs(d.v).max(initial=0.0)))
-    rows, slips = [], [np.inf]
+    rows, slips, excess = [], [np.inf], 0.0
     for row in d.rows:
         mode = modes.get(row.id)
         if mode is None and one_sided(row):
@@ -158,11 +170,18 @@ def _law(one: RecordedArc, i: int) -> float:
         rate = row.rate.copy()
         rate[held] = 0.0
         if mode == "slip":
-            slips.append(float(np.linalg.norm(row.rate[parts_of(row)[0]])))
+            slip, r = parts_of(row)[0], sample.r.get(row.id, np.zeros(0))
+            way = _undirected(row, r, reach)
+            if way is not None:
+                rate[slip] = way
+                excess = max(excess, _excess(row, r) if way.any() else 0.0)
+            if way is None or way.any():
+                slips.append(float(np.linalg.norm(rate[slip])))
         rows.append(row.but(rate=rate, gap=0.0) if row.level == "position" else row.but(rate=rate))
     speed = min(d.activation.speed, 0.5 * min(slips)) or d.activation.speed
     dynamics = replace(d, rows=tuple(rows), activation=replace(d.activation, speed=speed))
-    return _residual(dynamics, sample)
+    largest = max((float(np.abs(r).max(initial=0.0)) for r in sample.r.values()), default=0.0)
+    return max(_residual(dynamics, sample), relative(np.array([excess]), np.array([largest])))
 
 
 def _held(row: Row, mode: str | None) -> slice | list[int]:

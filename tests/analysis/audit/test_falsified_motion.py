@@ -15,9 +15,16 @@ from random_scenes import falling, linked, mixed
 from small_systems import Ball, Block, CoulombOscillator, SlidingRod, Tethered
 
 from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.analysis.audit.from_system import RecordedMotion
+from gaussdyn.analysis.audit.motion_figures import laws
+from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, OneByOne, Poisson
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial.bodies import brick
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.scenes.catalogue import build
 
 KINDS = (
@@ -180,3 +187,30 @@ def honest(seed):
 def test_untouched_runs_pass(seeds):
     verdicts = {seed: audit(run, system) for seed in seeds for system, run in [honest(seed)]}
     assert not [(seed, verdict.explain()) for seed, verdict in verdicts.items() if not verdict.passed]
+
+
+@pytest.mark.parametrize("said", ["stick", "slip"])
+def test_forces_that_pull_are_noticed_whatever_contacts_at_rest_are_said_to_do(said):
+    """A brick pushed inwards and pulled up at two corners, down at the others: no motion shows it."""
+    contact = ContactLaw(mu=0.5)
+    system = SpatialSystem(
+        bodies=[brick("b", mass=1.0, half=(0.2, 0.2, 0.1))], obstacles=[HalfSpace(name="floor")], contact=contact
+    )
+    at_rest = system.state({"b": (0, 0, 0.1, 1, 0, 0, 0)}, {"b": (0,) * 6})
+    run = simulate(system, at_rest, 0.1, stepper=EventDriven())
+    motion = RecordedMotion.of(run, system, len(run.t) - 1, Activation(), Newton())
+    assert laws(motion) <= 1e-10
+    pairs = ((6.0, 0.0), (-6.0, 0.0), (-6.0, 0.0), (6.0, 0.0)), ((0.0, 1.0), (0.0, 1.0), (0.0, -1.0), (0.0, -1.0))
+    for pushes in pairs:
+        assert laws(motion_pushed(motion, pushes, said)) > 0.01
+
+
+def motion_pushed(motion, pushes, said):
+    """Return a motion whose contacts push more, by normal and first tangential force, and are said to be in a mode."""
+    arcs = []
+    for one in motion.arcs:
+        more = dict(zip(sorted(one.arc.reactions), (np.array([*push, 0.0]) for push in pushes), strict=True))
+        samples = tuple(replace(at, r={key: r + more[key] for key, r in at.r.items()}) for at in one.samples)
+        arc = replace(one.arc, modes=dict.fromkeys(one.arc.modes, said))
+        arcs.append(replace(one, arc=arc, samples=samples))
+    return replace(motion, arcs=tuple(arcs))

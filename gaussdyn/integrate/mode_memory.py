@@ -11,7 +11,7 @@ from .contact_modes import Mode, Modes
 from .impact.zeno import Rebound
 
 MODE, REBOUND, LENGTH, CROWD = ":mode", ":rebound", "event_driven:h", "event_driven:crowd"
-LARGEST, PACE, FIRED = "event_driven:largest", "event_driven:pace", ":fired"
+LARGEST, PACE, FIRED, WATCHED = "event_driven:largest", "event_driven:pace", ":fired", "event_driven:watched"
 
 
 def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mode]:
@@ -20,8 +20,16 @@ def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mod
 
 
 def fired(memory: Mapping[str, Array]) -> set[str] | None:
-    """Return the events of the user that the segment before a state ended with; None where there was none."""
-    return {key[: -len(FIRED)] for key in memory if key.endswith(FIRED)} if LENGTH in memory else None
+    """Return the events of the user that the segment before a state ended with; None where that is not known.
+
+    States that no segment led to do not say it, nor those of earlier versions, and of runs without such events.
+    """
+    return {key[: -len(FIRED)] for key in memory if key.endswith(FIRED)} if WATCHED in memory else None
+
+
+def fired_memory(names: Iterable[str]) -> dict[str, Array]:
+    """Return the memory of a run with events of the user, of which these end a segment."""
+    return {WATCHED: np.ones(1), **{name + FIRED: np.ones(1) for name in names}}
 
 
 def rebounds(memory: Mapping[str, Array]) -> dict[str, Rebound]:

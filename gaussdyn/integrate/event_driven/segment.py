@@ -18,7 +18,7 @@ from ...mechanics.state import Print, State
 from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ..impact.zeno import Rebound
-from ..mode_memory import FIRED, LARGEST, LENGTH, PACE, memory_of, rebounds
+from ..mode_memory import LARGEST, LENGTH, PACE, fired_memory, memory_of, rebounds
 from ..stretch import Late
 from .account import Account
 from .phase_integrator import Pace
@@ -180,12 +180,13 @@ class Segment:
         forces = {} if phase is None or now is None else {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
         sizes, bounced = tuple(self.largest.values()), self.bounced
         own = [one.id for one in self.account.changes if one.kind == "user" and one.t == self.t]
+        watched = bool(self.task.events)
 
         def memory() -> dict[str, Array]:
             """Return what the state remembers."""
             found = memory_of(modes, forces, bounced, pace.h, crowd)
             found[LARGEST] = np.array(sizes)
-            found |= {name + FIRED: np.ones(1) for name in own}
+            found |= fired_memory(own) if watched else {}
             if pace.short:
                 found[PACE] = np.array([pace.longest, *pace.crawled])
             return found

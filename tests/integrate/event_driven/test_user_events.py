@@ -168,3 +168,20 @@ def test_what_has_just_fired_is_known_from_the_state_alone(after):
     assert found == [(one.t, one.kind, one.id) for one in run.events]
     assert {"clock", "height"} <= {name for _, _, name in found}
     assert state.digest() == run.final.digest()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_event_that_ended_a_run_does_not_happen_again_after_it(kept):
+    """Nor where the state does not say what has fired, as files of earlier versions and runs without events do."""
+    system, speed = PlanarSystem(bodies=[Point(name="p", mass=1.0)], gravity=(0.0, 0.0)), 1e-5
+
+    def stepper(stop):
+        event = UserEvent(g=lambda t, state: state.q[1] - 1.0 - 0.3 * speed, stop=stop)
+        return EventDriven(events={"level": event})
+
+    ended = simulate(system, system.state({"p": (0.0, 1.0)}, {"p": (0.0, speed)}), 1.0, stepper=stepper(True)).final
+    memory = {key: x for key, x in ended.memory.items() if kept or not key.endswith((":fired", "event_driven:watched"))}
+    on = simulate(system, State(t=ended.t, q=ended.q, v=ended.v, memory=memory), 1.0, stepper=stepper(False))
+    assert "event_driven:h" in memory
+    assert on.status == "COMPLETED"
+    assert len(times(on, "level")) == 0

@@ -283,6 +283,25 @@ def test_what_closes_without_speed_slides_on():
     assert run.statistics["energy_drift_rel"] <= 1e-11
 
 
+@pytest.mark.parametrize("frequency", [1.0, 7.0, 20.0])
+@pytest.mark.parametrize("ratio", [0.98, 1.001, 1.2])
+def test_a_point_that_sticks_to_a_shaken_floor_slips_in_every_half_period(frequency, ratio):
+    """Nothing moves while it sticks: only its impulses tell how long steps may be."""
+    mu, periods = 0.5, 10
+    contact = PlanarContact(point=Marker("p"), plane=HalfPlane(name="floor"), mu=mu)
+    shaking = Shaking(amplitude=ratio * mu * G, frequency=frequency)
+    system = PlanarSystem(bodies=[Point(name="p", mass=1.0)], contacts=[contact], forces=[shaking])
+    state = system.state({"p": (0.0, 0.0)}, {"p": (0.0, 0.0)})
+    run = simulate(system, state, periods / frequency, stepper=EventDriven())
+    halves, began = 2 * periods, math.asin(min(1.0, 1.0 / ratio)) / (2.0 * math.pi * frequency)
+    assert [event.kind for event in run.events] == ([] if ratio < 1.0 else ["slip", "stick"] * halves)
+    np.testing.assert_allclose(
+        times(run, "slip"), [began + k / (2.0 * frequency) for k in range(halves if ratio > 1.0 else 0)], atol=1e-9
+    )  # fmt: skip
+    checked = audit(run, system)  # impulses lie in their cones, and give what bodies gain
+    assert checked.passed, checked.explain()
+
+
 @pytest.mark.parametrize("off", [-2e-10, -1e-12, 0.0, 1e-10])
 def test_a_run_may_end_just_where_a_slip_stops(off):
     mu, floor = 0.3, Position(lambda t, q: q[1], mu=0.3)

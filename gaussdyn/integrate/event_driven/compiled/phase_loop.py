@@ -9,8 +9,9 @@ from ....arrays import EPS, Array
 from ...dop853 import STAGES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
 from ..event_location import CROSSING, QUIET, judged
+from ..phase_integrator import SPLIT
 from .phase_rhs import AT_REST, conditions, look_at, slope
-from .phase_steps import dense_output, first_crossing, look_within, polish, take_step
+from .phase_steps import dense_output, error_of_impulses, first_crossing, look_within, polish, take_step
 from .records import (
     BEND,
     END,
@@ -109,13 +110,16 @@ def keep_samples(phase: PhaseTables, step: PhaseStep, end: Array, line: Array, s
 
 @kernel("int64(PhaseTables, PhaseStep)", borrows=True)
 def accepted(phase: PhaseTables, step: PhaseStep) -> int:
-    """Take a step whose error is small enough; DONE, FAIL or STIFF: it is not taken."""
+    """Take a step whose error, and that of its impulses, is small enough; DONE, FAIL or STIFF: it is not taken."""
     control, t, want = step.control, step.control[T], step.control[NEXT]
     left = control[END] - t
     h = left if want >= left / 1.1 else min(want, 0.5 * left)
+    split = SPLIT * h
     while True:
         control[H] = h
         code = take_step(phase, step)
+        if code == 0 and h > split:  # NaN stays NaN
+            control[ERROR] = max(control[ERROR], error_of_impulses(phase, step))
         if code == 0 and control[ERROR] <= 1.0:
             break
         h *= 0.2 if code else growth(control[ERROR])

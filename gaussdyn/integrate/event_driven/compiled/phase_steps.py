@@ -8,8 +8,9 @@ import numpy as np
 
 from ...._jit import kernel
 from ....arrays import EPS
-from ...dop853 import STAGES, TIMES, WEIGHTS, WIDTH, between, combine, interpolate, measure
+from ...dop853 import FIVE, STAGES, THREE, TIMES, WEIGHTS, WIDTH, between, combine, interpolate, measure
 from ..event_location import BACK, LOCATED, NUDGE, POLISHES, narrowed
+from ..phase_integrator import PUSHES
 from .phase_rhs import look_at, slope
 from .records import BEND, CROSS, ERROR, RTOL, SIDE, WAY, H, PhaseStep, PhaseTables, T
 
@@ -32,6 +33,31 @@ def take_step(phase: PhaseTables, step: PhaseStep) -> int:
         return 1
     control[ERROR], control[BEND] = measure(table, h, y, K, last, end, control[RTOL], step.atol)
     return 0
+
+
+@kernel("float64(PhaseTables, PhaseStep)", borrows=True)
+def error_of_impulses(phase: PhaseTables, step: PhaseStep) -> float:
+    """Return the local error of the impulses of a step over what is allowed, see `PhaseMotion._off`."""
+    y, K, end, table, nq, n = step.y, step.K, step.end, step.table, phase.nq, phase.nq + phase.nv
+    worst = size = 0.0
+    for j in range(n, len(y) - 2):
+        five = three = 0.0
+        for m in range(STAGES + 1):
+            five += table[FIVE, m] * K[m, j]
+            three += table[THREE, m] * K[m, j]
+        total = math.sqrt(five * five + 0.01 * three * three)
+        if total > 0.0:
+            worst = max(worst, abs(step.control[H]) * five * five / total)
+        size = max(size, abs(end[j] - y[j]))
+    if worst == 0.0:
+        return 0.0
+    b = phase.size_of_mass.shape[1]
+    for j in range(phase.nv):
+        first, momentum = nq + (j // b) * b, 0.0
+        for i in range(b):
+            momentum += phase.size_of_mass[j, i] * max(abs(y[first + i]), abs(end[first + i]))
+        size = max(size, momentum)
+    return worst / (PUSHES * size) if size > 0.0 else 0.0
 
 
 @kernel("int64(PhaseTables, PhaseStep)", borrows=True)

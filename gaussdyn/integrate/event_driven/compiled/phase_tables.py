@@ -151,9 +151,12 @@ def _filled(phase: Phase, start: IntArray, m: int, inverse: Array) -> PhaseTable
         np.zeros((h, h + 1)), np.zeros((3, nv)), np.zeros(4),
     )  # fmt: skip
     size = _whole([row.size for row in phase.rows])
+    blocks = inverse.reshape(-1, inverse.shape[1], inverse.shape[1])
+    mass = np.abs(np.linalg.inv(blocks)).reshape(inverse.shape)
     return _empty()._replace(
-        nq=nq, nv=nv, start=_whole(start), size=size, inverse=inverse, held=_held(phase, start.tolist(), m), room=room
-    )
+        nq=nq, nv=nv, start=_whole(start), size=size, inverse=inverse, size_of_mass=mass,
+        held=_held(phase, start.tolist(), m), room=room,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=1)

@@ -129,7 +129,9 @@ class Room(NamedTuple):
     info: Array
 
 
-@record("int64", "int64", "int64", I1, I1, I1, A2, "PlanarParts", "Mechanism", "SpatialContacts", "HeldRows", "Room")
+@record(
+    "int64", "int64", "int64", I1, I1, I1, A2, A2, "PlanarParts", "Mechanism", "SpatialContacts", "HeldRows", "Room"
+)
 class PhaseTables(NamedTuple):
     """A phase.
 
@@ -140,8 +142,8 @@ class PhaseTables(NamedTuple):
         The first row of every constraint, and how many it has; rows in between are empty.
     kind : IntArray, shape (c,)
         Of the contacts in space.
-    inverse : Array, shape (nv, b)
-        The inverse of the mass, in blocks of b velocities along its diagonal.
+    inverse, size_of_mass : Array, shape (nv, b)
+        The inverse of the mass, and |M|, in blocks of b velocities along the diagonal.
     """
 
     who: int
@@ -151,6 +153,7 @@ class PhaseTables(NamedTuple):
     size: IntArray
     kind: IntArray
     inverse: Array
+    size_of_mass: Array
     planar: PlanarParts
     mechanism: Mechanism
     touches: SpatialContacts

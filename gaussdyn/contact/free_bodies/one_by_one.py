@@ -1,6 +1,6 @@
 """Sweeps over the contacts of free bodies, one by one: little for each, so a good start where many modes must change.
 
-A sweep costs about a hundredth of a factorisation in a pile. It converges wherever the contacts are not in long chains,
+A sweep costs about a tenth of a factorisation in a pile. It converges wherever the contacts are not in long chains,
 slowly, and never jumps: Newton's method needs the modes nearly right and ends the work. Source: Jean (1999), The
 non-smooth contact dynamics method.
 """

@@ -1,7 +1,8 @@
 """Steps that are cut: what a contact problem costs is chance, and that of a shorter step is another one.
 
 Where the problem of a pile is not solved in few factorisations, half the step is taken instead, as a step like any
-other; after it twice as much is tried, up to the end of the step that was cut. The state in between remembers that end
+other, then as much again, for what was too long before it mostly is after it; from there on twice as much is tried
+each time, up to the end of the step that was cut. The state in between remembers that end
 and how much is tried next, so that runs go on to the bit. Pieces that are as short as can be are solved by all means
 there are. What decides are counts.
 """
@@ -29,12 +30,12 @@ NONE = np.zeros((0, 5))
 Row = tuple[float, float, float, float, float]
 
 
-def _pieces(t: float, length: float, end: float, t_max: float = math.inf) -> Iterator[Row]:
-    """Yield the pieces from t to the end, each twice as long as the last: rows of a plan."""
+def _pieces(t: float, length: float, end: float, t_max: float = math.inf, grows: float = 2.0) -> Iterator[Row]:
+    """Yield the pieces from t to the end, rows of a plan: the second `grows` times as long, the others twice each."""
     last = min(end, t_max)
     while t < last:
         stop = last if t + (1.0 + SLIVER) * length >= last else t + length
-        length = 2.0 * (stop - t)
+        length, grows = grows * (stop - t), 2.0
         yield (t, stop - t, stop, end, length) if stop < end else (t, stop - t, stop, 0.0, 0.0)
         t = stop
 
@@ -80,6 +81,6 @@ def plan_of_one(stepper: MoreauJean, state: State, dt: float, t_end: float) -> A
 def halved(plan: Array, k: int) -> Array:
     """Return a plan with half of its k-th step in place of it, and what comes after, in as many rows at most."""
     t, dt, t_end, end, _length = plan[k].tolist()
-    rows = np.array([*_pieces(t, 0.5 * dt, end or t_end)])
+    rows = np.array([*_pieces(t, 0.5 * dt, end or t_end, grows=1.0)])
     later = plan[k + 1 :]
     return np.concatenate([plan[:k], rows, later[later[:, 0] >= rows[-1, 2]]])[: len(plan)]

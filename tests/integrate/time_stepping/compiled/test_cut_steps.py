@@ -119,10 +119,10 @@ def test_worlds_stay_together_where_one_cuts_its_steps(pile):
     np.testing.assert_array_equal(worlds.state(1).q, run.q[-1])
 
 
-def test_pieces_double_up_to_the_end_and_leave_no_sliver():
+def test_pieces_repeat_once_double_up_to_the_end_and_leave_no_sliver():
     plan = plan_of(STEPPER, State(t=0.0, q=np.zeros(0), v=np.zeros(0)), 8, 1.0)
     cut = halved(halved(halved(plan, 2), 2), 2)
-    dt = DT * np.array([1, 1, 1 / 8, 1 / 4, 1 / 2, 1 / 8, 1, 1])
+    dt = DT * np.array([1, 1, 1 / 8, 1 / 8, 1 / 4, 1 / 2, 1, 1])
     np.testing.assert_allclose(cut[:, 1], dt, rtol=1e-9)
     np.testing.assert_array_equal(cut[1:, 0], cut[:-1, 2])
     assert cut[5, 2] == plan[2, 2]

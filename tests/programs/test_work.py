@@ -39,7 +39,7 @@ def answers(last=True):
     """Solve easy problems and hard ones anew: by sweeps, blocks, patient steps, sharpened; the last not at all."""
     tasks = [(bodies([Coulomb(0.5)] * 2, 4), 1.0), (bodies([Coulomb(1.5)] * 40, 5, freedoms=40), 1.0)]
     tasks += [(bodies([Rolling(1.5, 0.3)] * 12, 5, freedoms=20), 1.0), (bodies([Coulomb(1e6), Coulomb(0.4)], 1), 0.01)]
-    tasks += [(stack(3, 10, 3.0), 1.0), (stack(6, 4, 2.0), 1.0)] + [(nearly_flat(), 0.05)] * last
+    tasks += [(stack(3, 10, 3.0), 1.0), (stack(6, 4, 2.0), 1.0)] + [(nearly_flat(), 0.03)] * last
     return [solve(problem, effort=effort) for problem, effort in tasks]
 
 

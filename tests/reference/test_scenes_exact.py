@@ -55,7 +55,7 @@ def test_scene_meets_its_exact_numbers(name):
 @pytest.mark.parametrize("name", by_scene(names()))
 def test_scene_passes_the_audit(name):
     scene = scene_of(name)
-    run = simulate(scene, t_end=min(0.1, examples(200, fast=80) * scene.dt))
+    run = simulate(scene, t_end=min(0.1, examples(200, fast=50) * scene.dt))
     verdict = audit(run, scene.system)
     assert verdict.passed, verdict.explain()
 

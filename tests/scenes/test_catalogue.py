@@ -68,7 +68,7 @@ def test_friction_at_rest_has_one_name():
 @pytest.mark.drawn
 @EVERY
 def test_scene_is_valid_over_its_whole_range(name):
-    for params in draws(name, examples(6, fast=2)):
+    for params in draws(name, examples(6, fast=1)):
         scene = build(name, **params)
         assert scene.params == params
         system, state = scene.system, scene.state

@@ -21,10 +21,10 @@ def on_branch(scene, steps):
 def test_the_singular_pendulum_at_and_below_its_tangency(b, kind):
     scene = build("singular_pendulum", b=b, share=0.9)
     assert branches(scene, [0.0, 0.0]).kind == kind
-    assert max(on_branch(scene, 20)) <= 1.0
+    assert max(on_branch(scene, 12)) <= 1.0
     other = build("singular_pendulum", b=b, side=-1.0)
     assert other.state.q[0] == -build("singular_pendulum", b=b).state.q[0]
-    assert max(on_branch(other, 20)) <= 1.0
+    assert max(on_branch(other, 12)) <= 1.0
 
 
 @pytest.mark.parametrize("start", [-0.02, 0.0, 0.1])

@@ -19,8 +19,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Array, IntArray
 from ...contact.manifolds import extent_of
@@ -30,7 +28,7 @@ from ..contact_modes import Mode, Modes, direction, held_components, limit_of, p
 from ..recorded_arcs import Trail
 from .guards import Guard, guards_of
 from .phase_state import RANK, Instant, Place, dependent, largest, over_mass, side_of
-from .redundant_reactions import Cones, inside
+from .redundant_reactions import Cones, coupled, inside
 
 if TYPE_CHECKING:
     from .compiled.phase_arrays import CompiledPhase
@@ -239,7 +237,7 @@ class Phase:
 
     def _slipping_alone(self, G: Array, W: Array) -> list[IntArray]:
         """Return the rows held that are coupled with slips, group by group, where they do not depend on one another."""
-        label = connected_components(coo_array(W), directed=False)[1]
+        label = coupled(W != 0.0)
         slips = {int(label[part.at.start]) for part in self.parts if part.slips and not part.dry}
         groups = [np.flatnonzero(label == k) for k in sorted(slips)]
         return [rows for rows in groups if not dependent([G[rows]])]

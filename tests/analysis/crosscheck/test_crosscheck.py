@@ -132,7 +132,7 @@ class TestViscous:
         assert found.layer.row == "across"
         assert found.layer.predicted == pytest.approx(M / 1e4, rel=1e-12)
 
-    @pytest.mark.parametrize(("v0", "N"), first(1, [(0.0, 1e5), (0.0, 1e2)]))
+    @pytest.mark.parametrize(("v0", "N"), first(1, [(0.0, 1e3), (0.0, 1e5)]))
     def test_width_of_the_layer(self, v0, N):
         layer = layer_of(runner(v0), Viscous(stiffness=N))
         assert layer.width == pytest.approx(M / N, rel=1e-3)
@@ -185,7 +185,7 @@ class TestWhatDoesNotApply:
 
 
 def test_document():
-    found = crosscheck(bar(), [Penalty(damping=0.1), "viscous", "smooth"], stiffness=[1e3, 1e4], t_end=0.1)
+    found = crosscheck(bar(), [Penalty(damping=0.1), "viscous", "smooth"], stiffness=[1e3, 1e4], t_end=0.03)
     text = json.dumps(found.to_json(), allow_nan=False)
     data = json.loads(text)
     assert set(data) == {"schema", "scene", "params", "t_end", "start", "reference", "results"}

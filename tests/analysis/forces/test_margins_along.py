@@ -90,8 +90,9 @@ def test_the_command_writes_columns_and_a_document(tmp_path: Path) -> None:
     assert document["schema"] == "gaussdyn/margins/1"
     assert len(document["t"]) == 3
     assert (tmp_path / "m.csv").exists()
+    simulate(build("tip_or_slide"), t_end=0.02, out=tmp_path / "run.h5")
     kept = CliRunner().invoke(
-        app, ["margins", "tip_or_slide", "--points", "3", "--out", str(tmp_path / "m.h5"), "--json"]
+        app, ["margins", str(tmp_path / "run.h5"), "--points", "3", "--out", str(tmp_path / "m.h5"), "--json"]
     )
     assert kept.exit_code == 0, kept.output
     assert "jamming" in Trajectory.load(tmp_path / "m.h5").names

@@ -21,7 +21,7 @@ from gaussdyn.mechanics.spatial import forces
 from gaussdyn.mechanics.spatial.bodies import ball, brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 
-G, MU, A, W, START, LATER = 9.81, 0.2, 6.0, 2.0 * math.pi, 0.4, 0.05
+G, MU, A, W, START, LATER = 9.81, 0.2, 6.0, 2.0 * math.pi, 0.5, 0.05
 LOWEST = (math.pi + math.asin(MU * G / A)) / W  # s: the floor shaken by -A sin W t pushes as much as friction holds
 LAW = ContactLaw(mu=MU, eps_n=0.0)
 
@@ -44,9 +44,8 @@ def slider(dim, slow, across):
 
 
 @pytest.mark.parametrize(("dim", "slow", "across"), [
-    (2, 0.0, 0.0), (2, 1e-14, 0.0), (2, 1e-12, 0.0), (2, -1e-12, 0.0), (2, 1e-10, 0.0), (2, -1e-9, 0.0),
-    (2, -1e-3, 0.0),
-    (3, 0.0, 0.0), (3, 1e-12, 0.0), (3, -1e-12, 0.0), (3, 0.0, 1e-7),
+    (2, 0.0, 0.0), (2, 1e-12, 0.0), (2, -1e-12, 0.0), (2, 1e-10, 0.0), (2, -1e-9, 0.0), (2, -1e-3, 0.0),
+    (3, 0.0, 0.0), (3, -1e-12, 0.0), (3, 0.0, 1e-7),
 ])  # fmt: skip
 def test_a_slip_that_grazes_zero_goes_on_and_one_that_comes_below_sticks_until_friction_is_used_up(dim, slow, across):
     system, state = slider(dim, slow, across)

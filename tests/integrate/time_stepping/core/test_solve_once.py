@@ -53,7 +53,7 @@ def standing_leg() -> TreeSystem:
 def test_laws_hold_where_they_were_foreseen(seed: int) -> None:
     """The equations of every step, put together by an audit in Python from what is on record alone."""
     system, state = cases.tree(seed)
-    run = simulate(system, state, 0.6, stepper=ONCE, control=told(system, seed))
+    run = simulate(system, state, 0.3, stepper=ONCE, control=told(system, seed))
     verdict = audit(run, system)
     assert run.status == "COMPLETED"
     assert run.steps.E.max() <= 1e-10
@@ -154,7 +154,7 @@ def test_a_foot_that_stands_takes_one_problem() -> None:
 
 def test_a_place_that_was_not_foreseen_is_noticed() -> None:
     system, state = cases.tree(1)
-    run = simulate(system, state, 0.15, stepper=ONCE, control=told(system, 1))
+    run = simulate(system, state, 0.12, stepper=ONCE, control=told(system, 1))
     number = max(k for k, one in run.evidence.items() if any(key.startswith("leg") for key in one.acts))
     one = run.evidence[number]
     assert one.foreseen is not None
@@ -171,9 +171,9 @@ def test_a_place_that_was_not_foreseen_is_noticed() -> None:
 
 def test_a_file_of_it_is_judged_and_goes_on(tmp_path) -> None:
     system, state = cases.tree(2)
-    whole, path = simulate(system, state, 0.3, stepper=ONCE), tmp_path / "run.h5"
-    simulate(system, state, 0.15, stepper=ONCE, out=path)
-    gone_on = simulate(system, state, 0.3, stepper=ONCE, out=path, resume=True)
+    whole, path = simulate(system, state, 0.16, stepper=ONCE), tmp_path / "run.h5"
+    simulate(system, state, 0.08, stepper=ONCE, out=path)
+    gone_on = simulate(system, state, 0.16, stepper=ONCE, out=path, resume=True)
     assert gone_on.state_hash == whole.state_hash
     assert audit(Trajectory.load(path), system).passed
 

@@ -17,7 +17,7 @@ from ..mechanics.rows import Row
 from ..programs.problems.quadratic import QuadraticProgram
 from ..programs.solution.solution import Solution
 
-AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
+AT_REST = 1e-11  # m/s, times the largest speed, at least one: up to this a slip in space has no direction of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,34 +96,38 @@ def limit_of(row: Row, mode: Mode) -> float:
     return row.mu if row.moments and not mode.roll else row.mu_s
 
 
-def direction(u: Array, e: Array) -> Array:
-    """Return the direction of slip on the line of u that is nearer to e; e at rest and in the plane.
+def undirected(u: Array, v: Array) -> bool:
+    """Whether a slip u in space is zero to rounding of the velocities v, so that it has no direction of its own."""
+    speed = math.hypot(u[0], u[1])
+    return speed <= AT_REST or speed <= AT_REST * max(map(abs, v.tolist()))
+
+
+def direction(u: Array, e: Array, v: Array) -> Array:
+    """Return the direction of slip on the line of u nearer to e: e in the plane, or at rest beside velocities v.
 
     So the motion goes on smoothly where the slip passes through zero on a straight line.
     """
-    if len(e) == 1:
+    if len(e) == 1 or undirected(u, v):
         return e
     speed = math.hypot(u[0], u[1])
-    if speed <= AT_REST:
-        return e
     d: Array = u / (speed if u @ e >= 0.0 else -speed)
     return d
 
 
-def stopped(row: Row, mode: Mode) -> bool:
-    """Whether a slip or a rolling in space has no direction of its own here, so that it has that of its mode."""
+def stopped(row: Row, mode: Mode, v: Array) -> bool:
+    """Whether a slip or a rolling in space has no direction of its own beside velocities v, but that of its mode."""
     return any(
-        len(e) == 2 and math.hypot(*row.rate[where]) <= AT_REST
+        len(e) == 2 and undirected(row.rate[where], v)
         for where, e in zip(parts_of(row), (mode.slip, mode.roll), strict=True)
     )
 
 
-def turned(row: Row, mode: Mode) -> Mode:
-    """Return a mode with its directions as the row has them now."""
+def turned(row: Row, mode: Mode, v: Array) -> Mode:
+    """Return a mode with its directions as the row has them now, where velocities are v."""
     if len(mode.slip) < 2 and len(mode.roll) < 2:
         return mode
     slip, roll = parts_of(row)
-    new = [tuple(direction(row.rate[where], np.array(e)).tolist()) if e else e for where, e in
+    new = [tuple(direction(row.rate[where], np.array(e), v).tolist()) if e else e for where, e in
            ((slip, mode.slip), (roll, mode.roll))]  # fmt: skip
     return replace(mode, slip=new[0], roll=new[1])
 

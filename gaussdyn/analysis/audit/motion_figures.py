@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
-from ...integrate.contact_modes import parts_of, rough
+from ...integrate.contact_modes import parts_of, rough, undirected
 from ...integrate.recorded_arcs import Arc
 from ...integrate.stepper import near_of
 from ...linalg.factor import solve_spd
@@ -26,7 +26,6 @@ from .step_figures import EXACT, relative
 
 FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
 STILL = 1e-8  # of the terms of a second rate: one that is zero
-UNDIRECTED = 1e-11  # m/s, times the largest speed, at least one
 MOMENT = 1e-11  # s, times max(1, t)
 CLOCK = 8.0 * EPS  # rounding of times, relative
 HELD = 1e-8  # m, m/s, times the largest place or speed, at least one: what is held is off by less
@@ -132,13 +131,13 @@ def laws(motion: RecordedMotion) -> float:
     return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
 
 
-def _undirected(row: Row, r: Array, reach: float) -> Array | None:
+def _way_of_friction(row: Row, r: Array, v: Array) -> Array | None:
     """Return the slip (1 m/s) that a row has by its friction, where it is too slow to have a direction of its own.
 
     None where it has one. Zero where its friction is less than that of a slip: it sticks.
     """
     slip = parts_of(row)[0]
-    if len(row.rate[slip]) < 2 or float(np.linalg.norm(row.rate[slip])) > UNDIRECTED * reach:
+    if len(row.rate[slip]) < 2 or not undirected(row.rate[slip], v):
         return None
     r = r if len(r) == row.size else np.zeros(row.size)
     size = float(np.linalg.norm(r[slip]))
@@ -171,7 +170,7 @@ def _law(one: RecordedArc, i: int) -> float:
         rate[held] = 0.0
         if mode == "slip":
             slip, r = parts_of(row)[0], sample.r.get(row.id, np.zeros(0))
-            way = _undirected(row, r, reach)
+            way = _way_of_friction(row, r, d.v)
             if way is not None:
                 rate[slip] = way
                 excess = max(excess, _excess(row, r) if way.any() else 0.0)

@@ -231,7 +231,8 @@ def _stops(segment: Segment, phase: Phase, t: float, y: Array) -> bool:
     """Whether a slip in space stops at a state: there it has no direction."""
     if not phase.redundant and not turnings(phase):
         return False
-    return any(stopped(row, phase.modes[row.id]) for row in phase.system.rows(t, *segment.parts(y)))
+    q, v = segment.parts(y)
+    return any(stopped(row, phase.modes[row.id], v) for row in phase.system.rows(t, q, v))
 
 
 def _turned_before(segment: Segment, phase: Phase, way: Way) -> Phase:

@@ -206,7 +206,7 @@ def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     flat = tuple(row.but(rate=_without_normal(row)) if row.id in ids else row for row in rows)
     modes = first_modes(flat, phase.modes, segment.closed)
     rest = phase.but(modes, rows)
-    G, B, _, _ = rest.columns(rows, len(was))
+    G, B, _, _ = rest.columns(rows, was)
     X = np.linalg.solve(M, B.T)
     p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(rows, was)), rcond=None)[0], np.float64)
     still = replace(segment, v=was + X @ p)
@@ -216,7 +216,7 @@ def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     before, after = 0.5 * float(was @ M @ was), 0.5 * float(still.v @ M @ still.v)
     now = chosen.now
     # friction under a given load is a force: it has no impulse
-    parts = zip(rest.spread(rows, p), rest.spread(rows, np.zeros_like(p)), strict=True)
+    parts = zip(rest.spread(rows, was, p), rest.spread(rows, was, np.zeros_like(p)), strict=True)
     pushes = [with_p - given for with_p, given in parts]
     if chosen.phase is None or now is None:
         return segment

@@ -19,7 +19,7 @@ import numpy as np
 from ...arrays import Array
 from ...mechanics.rows import Row
 from ...mechanics.state import State
-from ..contact_modes import AT_REST, parts_of
+from ..contact_modes import parts_of, undirected
 from .drift_correction import stilled
 from .phase_state import Instant, Place, largest, over_mass
 from .smooth_phase import Phase
@@ -41,7 +41,7 @@ def aligned(phase: Phase, place: Place, share: float) -> Phase:
     share : float
         Accelerations up to this share of those without reactions count as zero.
     """
-    ones = [one for one in turnings(phase) if float(np.hypot(*place.rows[one.k].rate[one.part])) <= AT_REST]
+    ones = [one for one in turnings(phase) if undirected(place.rows[one.k].rate[one.part], place.v)]
     if not ones:
         return phase
     allowed = share * largest(over_mass(place.M, place.h))

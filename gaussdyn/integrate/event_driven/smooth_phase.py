@@ -145,7 +145,7 @@ class Phase:
             none, free = tuple(np.zeros(n) for n in self.sizes), over_mass(M, h)
             moved = largest(free)
             return Instant(t, q, v, rows, M, h, free, none, np.zeros(len(v)), free, (largest(h), moved, moved))
-        G, B, w, given = self.columns(rows, len(v))
+        G, B, w, given = self.columns(rows, v)
         n = len(w)
         known = np.empty((len(v), n + 1))
         known[:, :n], known[:, n] = B.T, h + given
@@ -156,7 +156,7 @@ class Phase:
         a = free + X[:, :n] @ r
         groups = [W[np.ix_(rows, rows)] for rows in alone] if self.redundant else [W]
         side = _common_side(groups) if self._sloping else 0.0
-        forces = self.spread(rows, r)
+        forces = self.spread(rows, v, r)
         sizes = largest(h, *forces), largest(a), largest(free)
         return Instant(t, q, v, rows, M, h, a, forces, B.T @ r + given, free, sizes, side=side)
 
@@ -173,10 +173,10 @@ class Phase:
 
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
-        B = self.columns(now.rows, len(now.v))[1]
+        B = self.columns(now.rows, now.v)[1]
         r0 = np.concatenate([now.r[part.k][part.held] for part in self.parts])
         r = inside(B.T, r0, lambda: self._cones(now.rows))
-        old, new = self.spread(now.rows, r0), self.spread(now.rows, r)
+        old, new = self.spread(now.rows, now.v, r0), self.spread(now.rows, now.v, r)
         # what does not shift keeps the friction of slips that have turned
         return tuple(was + (b - a) for was, a, b in zip(now.r, old, new, strict=True))
 
@@ -210,12 +210,12 @@ class Phase:
 
     def turned(self, now: Instant) -> Phase:
         """Return the phase with the directions of slip as they are now; itself where no direction turns."""
-        new = {row.id: turned(row, self.modes[row.id]) for row in now.rows}
+        new = {row.id: turned(row, self.modes[row.id], now.v) for row in now.rows}
         return self if all(new[key] is self.modes[key] for key in new) else self.but({**self.modes, **new}, now.rows)
 
-    def columns(self, rows: Sequence[Row], nv: int) -> tuple[Array, Array, Array, Array]:
-        """Return G, B^T, the drift of the rows held, and the given friction."""
-        n, given = self.size, np.zeros(nv)
+    def columns(self, rows: Sequence[Row], v: Array) -> tuple[Array, Array, Array, Array]:
+        """Return G, B^T, the drift of the rows held, and the given friction, where velocities are v."""
+        n, nv, given = self.size, len(v), np.zeros(len(v))
         G, w = np.empty((n, nv)), np.empty(n)
         B = np.empty((n, nv)) if self._sloping else G
         for part in self.parts:
@@ -223,7 +223,7 @@ class Phase:
             J, drift = (row.J, row.drift) if part.whole else (row.J[part.held], row.drift[part.held])
             G[part.at], B[part.at], w[part.at] = J, J, drift
             for where, mu, e in part.slips:
-                d = direction(row.rate[where], e)
+                d = direction(row.rate[where], e, v)
                 if part.dry:
                     given -= row.cap * (d @ row.J)
                     continue
@@ -261,14 +261,14 @@ class Phase:
             return r
         return np.asarray(np.linalg.solve(W, b)) if len(b) else b
 
-    def spread(self, rows: Sequence[Row], r: Array) -> tuple[Array, ...]:
+    def spread(self, rows: Sequence[Row], v: Array, r: Array) -> tuple[Array, ...]:
         """Return the reaction of every row, friction of slip included."""
         found = [np.zeros(n) for n in self.sizes]
         for part in self.parts:
             row, full = rows[part.k], found[part.k]
             full[part.held] = r[part.at]
             for where, mu, e in part.slips:
-                d = direction(row.rate[where], e)
+                d = direction(row.rate[where], e, v)
                 full[where] = -row.cap * d if part.dry else -part.sign * getattr(row, mu) * full[0] * d
         return tuple(found)
 

@@ -85,7 +85,7 @@ def movable(phase: Phase, now: Instant, ones: Sequence[Turning]) -> tuple[Turnin
     Others stand still, as those of a body lying, or move along a line, as the rolling of a bar does: friction does not
     turn them.
     """
-    G = phase.columns(now.rows, len(now.v))[0]
+    G = phase.columns(now.rows, now.v)[0]
     length = np.linalg.norm(G, axis=1)
     G = G / np.where(length > 0.0, length, 1.0)[:, None]
     found = []
@@ -167,7 +167,7 @@ class SlipTurn:
 
     @staticmethod
     def _angle(one: Turning, place: Place) -> float:
-        e = direction(place.rows[one.k].rate[one.part], np.array(one.e))
+        e = direction(place.rows[one.k].rate[one.part], np.array(one.e), place.v)
         return float(np.arctan2(e[1], e[0]))
 
     def _place(self, t: float, y: Array) -> Place:

@@ -10,7 +10,7 @@ from ...dop853 import STAGES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
 from ..event_location import CROSSING, QUIET, judged
 from ..phase_integrator import SPLIT
-from .phase_rhs import AT_REST, conditions, look_at, slope
+from .phase_rhs import conditions, look_at, slope
 from .phase_steps import dense_output, error_of_impulses, first_crossing, look_within, polish, take_step
 from .records import (
     BEND,
@@ -22,6 +22,7 @@ from .records import (
     MANY,
     NEXT,
     REACTION,
+    REST,
     ROW,
     SIDE,
     SIZE,
@@ -73,7 +74,7 @@ def turned_away(phase: PhaseTables) -> int:
         if slips[p, SIZE] == 2:
             u, v = rate[slips[p, ROW]], rate[slips[p, ROW] + 1]
             speed = math.hypot(u, v)
-            if speed > AT_REST and u * pull[p, 1] + v * pull[p, 2] < ALONG * speed:
+            if speed > phase.room.info[REST] and u * pull[p, 1] + v * pull[p, 2] < ALONG * speed:
                 return 1
     return 0
 

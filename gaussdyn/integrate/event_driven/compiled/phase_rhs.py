@@ -12,6 +12,7 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
+from ...contact_modes import AT_REST
 from .phase_rows import force_of_phase, rates_of_places, rows_of_phase
 from .records import (
     ACCELERATION,
@@ -27,6 +28,7 @@ from .records import (
     OF,
     PUSH,
     REACTION,
+    REST,
     ROLL,
     ROW,
     SIDE,
@@ -41,7 +43,6 @@ from .records import (
 )
 
 WILD, LOG_FLAT = 1e60, math.log(1e-14)
-AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
 
 
 @kernel(f"int64({A2}, int64, {A1})", borrows=True)
@@ -92,7 +93,7 @@ def direction(phase: PhaseTables, p: int) -> tuple[float, float]:
         return x, 0.0
     u, v = rate[first], rate[first + 1]
     speed = math.hypot(u, v)
-    if speed <= AT_REST:
+    if speed <= phase.room.info[REST]:
         return x, y
     if u * x + v * y < 0.0:
         speed = -speed
@@ -190,8 +191,10 @@ def slope(phase: PhaseTables, t: float, y: Array, out: Array) -> int:
     rows_of_phase(phase, y)
     power, work = force_of_phase(phase, t, y, h), 0.0
     info[SIDE], info[LOAD], info[REACTION], info[ACCELERATION] = 0.0, 0.0, 0.0, 0.0
+    info[REST] = 1.0
     for j in range(nv):
-        info[LOAD] = max(info[LOAD], abs(h[j]))
+        info[LOAD], info[REST] = max(info[LOAD], abs(h[j])), max(info[REST], abs(y[nq + j]))
+    info[REST] *= AT_REST
     directions_of_reactions(phase)
     if solve_reactions(phase):
         return 1

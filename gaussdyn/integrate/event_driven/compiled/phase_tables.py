@@ -148,7 +148,7 @@ def _filled(phase: Phase, start: IntArray, m: int, inverse: Array) -> PhaseTable
     n, nq, nv, h = len(phase.rows), phase.system.nq, phase.system.nv, phase.size
     room = Room(
         np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, nv)), np.zeros((h, nv)), np.zeros((h, nv)),
-        np.zeros((h, h + 1)), np.zeros((3, nv)), np.zeros(4),
+        np.zeros((h, h + 1)), np.zeros((3, nv)), np.zeros(5),
     )  # fmt: skip
     size = _whole([row.size for row in phase.rows])
     blocks = inverse.reshape(-1, inverse.shape[1], inverse.shape[1])

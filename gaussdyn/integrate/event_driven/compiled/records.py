@@ -17,7 +17,7 @@ PLACE, SPEED, FORCE = range(3)  # their units
 OF, ROW, SIZE, DRY = range(4)  # columns of `Held.slips`
 WHAT, WHOSE, FIRST, MANY, UNIT = range(5)  # columns of `Held.guards`
 LIMIT = 2  # column of `Held.limits` behind a direction
-SIDE, LOAD, REACTION, ACCELERATION = range(4)  # entries of `Room.info`
+SIDE, LOAD, REACTION, ACCELERATION, REST = range(5)  # entries of `Room.info`
 LOADS, PUSH, A = range(3)  # lines of `Room.V`
 T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS, FOUND = range(13)
 """Entries of `PhaseStep.control`."""
@@ -113,8 +113,8 @@ class Room(NamedTuple):
     W : Array, shape (h, h + 1)
     V : Array, shape (3, nv)
         Force, push of all reactions, acceleration.
-    info : Array, shape (4,)
-        Sign of det W (0: unclear), the largest |h|, |r| and |a|.
+    info : Array, shape (5,)
+        Sign of det W (0: unclear), the largest |h|, |r| and |a|; m/s: what slips no faster has no direction of its own.
     """
 
     gap: Array

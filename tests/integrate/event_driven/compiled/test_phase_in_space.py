@@ -9,7 +9,7 @@ import pytest
 from evidence import examples
 
 from gaussdyn.contact.snapshot import Activation
-from gaussdyn.integrate.contact_modes import CLOSED, OPEN, Mode
+from gaussdyn.integrate.contact_modes import AT_REST, CLOSED, OPEN, Mode
 from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
 from gaussdyn.integrate.event_driven.phase_integrator import Accuracy
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
@@ -18,7 +18,7 @@ from gaussdyn.mechanics.collision.shapes import Capsule, HalfSpace, Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.joints.drives import Drive
 from gaussdyn.mechanics.joints.limits_motors import JointFriction, Limit, Motor
-from gaussdyn.mechanics.spatial.bodies import SpatialBody
+from gaussdyn.mechanics.spatial.bodies import SpatialBody, ball
 from gaussdyn.mechanics.spatial.forces import Drag, Load, Shaking, Spring
 from gaussdyn.mechanics.spatial.joints import BallJoint, Hinge, Slider, Universal, Weld
 from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
@@ -106,3 +106,25 @@ def test_kernels_give_the_accelerations_reactions_and_conditions_of_the_phase(ki
         np.testing.assert_allclose(seen.g, phase.conditions(now), rtol=0, atol=1e-10 * scale)
         np.testing.assert_allclose(seen.rate, phase.rates(now), rtol=0, atol=1e-10 * scale)
     assert served >= 2
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.25, 64.0])
+def test_a_slip_within_rounding_of_the_speeds_has_the_direction_of_its_mode(speed):
+    """A ball that rolls, and slips across a little: beyond that its friction is against its slip."""
+    r, mu = 0.5, 0.3
+    system = SpatialSystem(
+        bodies=[ball("b", mass=1.0, radius=r)], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=mu)
+    )
+    q = np.array([0.0, 0.0, r, 1.0, 0.0, 0.0, 0.0])
+    for share, friction in ((0.5, (-0.6 * mu, -0.8 * mu)), (2.0, (0.0, -mu))):
+        slip = share * AT_REST * max(1.0, speed / r)
+        v = np.array([speed, 0.0, 0.0, 0.0, speed / r, 0.0])
+        near = system.near(0.0, q, v, 1.0)
+        (row,) = near.rows(0.0, q, v)
+        v += slip * np.linalg.pinv(row.J) @ [0.0, 0.0, 1.0]
+        rows = near.rows(0.0, q, v)
+        phase = Phase(system=near, control=None, modes={row.id: Mode(closed=True, slip=(0.6, 0.8))}, rows=rows)
+        (reaction,) = phase.instant(0.0, q, v).r
+        np.testing.assert_allclose(reaction[1:] / reaction[0], friction, rtol=0, atol=1e-3)
+        rates = CompiledPhase.of(phase, ACCURACY).slope(0.0, np.concatenate((q, v, np.zeros(5))))
+        np.testing.assert_allclose(rates[13:16], reaction, rtol=0, atol=1e-12)

@@ -15,7 +15,7 @@ from ...arrays import EPS, Array
 from ...contact.snapshot import Activation, rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
-from ..contact_modes import CLOSED, Modes, parts_of
+from ..contact_modes import CLOSED, Modes, parts_of, rough
 from ..impact.history import ImpactRecord
 from ..impact.impact import impact
 from ..impact.problem import one_sided
@@ -32,6 +32,7 @@ from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
 
 WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
+ON_CONE = 1e-9  # of the largest impulse: so far outside its cone one may be
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
@@ -196,8 +197,9 @@ def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     """Put touching rows to rest, with the friction that goes with it; the segment ends when the sequence would.
 
     The impulse that takes the last rebound away pulls; only with the impact before it, and with the reactions up to the
-    end of the sequence, it is the sum of its impulses. That has to push, and its friction must not drive: contacts that
-    are pulled fly on, and where friction drives the impacts are not passed.
+    end of the sequence, it is the sum of its impulses. That has to be in its cone, and its friction must not drive:
+    contacts that are pulled, or would need more friction than they have, fly on, and where friction drives the impacts
+    are not passed.
     """
     phase, known, was = segment.phase, segment.now, segment.v
     assert phase is not None
@@ -220,8 +222,8 @@ def _at_rest(segment: Segment, end: float, ids: tuple[str, ...]) -> Segment:
     pushes = [with_p - given for with_p, given in parts]
     if chosen.phase is None or now is None:
         return segment
-    if pulled := _pulled(segment, pushes, now, ids, end - segment.t):
-        left = tuple(key for key in ids if key not in pulled)
+    if off := _off_cones(segment, pushes, now, ids, end - segment.t):
+        left = tuple(key for key in ids if key not in off)
         return _at_rest(segment, end, left) if left else segment
     if _driven(pushes, now, rows, end - segment.t) > PASSIVE * before:
         return segment
@@ -240,13 +242,21 @@ def _with_sticking(rows: Sequence[Row], modes: Modes, speed: float) -> Modes:
     return {**modes, **{key: modes[key].but(slip=()) for key in slow}}
 
 
-def _pulled(segment: Segment, pushes: Sequence[Array], now: Instant, ids: Collection[str], left: float) -> set[str]:
-    """Return the contacts whose impulses, here and in the time that is left (s), do not push all together."""
+def _off_cones(segment: Segment, pushes: Sequence[Array], now: Instant, ids: Collection[str], left: float) -> set[str]:
+    """Return the contacts whose impulses, here and in the time that is left (s), are off their cones all together."""
     struck = [own for one in segment.account.impacts if one.t == segment.t for own in one.problems]
-    return {
-        row.id for row, p, r in zip(now.rows, pushes, now.r, strict=True)
-        if row.id in ids and p[0] + left * r[0] + sum(own[row.id][0] for own in struck if row.id in own) < 0.0
+    total = {
+        row.id: p + left * r + sum(own[row.id] for own in struck if row.id in own)
+        for row, p, r in zip(now.rows, pushes, now.r, strict=True) if row.id in ids
     }  # fmt: skip
+    allowed = ON_CONE * largest(*total.values())
+    return {row.id for row in now.rows if row.id in ids and _excess(row, total[row.id]) > allowed}
+
+
+def _excess(row: Row, p: Array) -> float:
+    """Return by how much an impulse is outside the cone of a one-sided row, N s."""
+    parts = [(parts_of(row)[0], row.mu_s), *row.moments] if rough(row) else []
+    return max([-float(p[0]), *(float(np.linalg.norm(p[where]) - mu * p[0]) for where, mu in parts)])
 
 
 def _driven(pushes: Sequence[Array], now: Instant, rows: tuple[Row, ...], left: float) -> float:

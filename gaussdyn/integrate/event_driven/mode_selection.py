@@ -110,18 +110,22 @@ def choose(
     sizes : (float, float)
         What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together.
     """
+    here, failure = list[Chosen](), None
     for modes in guesses:
         phase = aligned(setting.phase(modes, place.rows), place, HOLDS)
         now = holds(phase, place, activation, sizes=sizes)
         if now and (later is None or _goes_on(phase, now, later, activation, sizes)):
             return _released(setting, place, Chosen(phase=phase, now=now), activation, sizes)
-    failure = None
+        here += [Chosen(phase=phase, now=now)] if now else []
     for at in (later(), state) if later is not None else (state,):
         read, said = modes_of_laws(setting.system, at, setting.control, activation, guesses[0])
         if read is None:
             failure = said if at is state or said.status in NO_MOTION else failure
             continue
         if at is not state:
+            for chosen in here:  # its slips have turned by then: the accelerations of what opens say too much
+                if chosen.phase is not None and _alike(place.rows, chosen.phase.modes, read):
+                    return chosen
             read = _as_here(setting, state, place.rows, read, at, said, activation)
         phase = setting.phase(read, place.rows)
         now = holds(phase, place, activation, sizes=sizes)
@@ -159,9 +163,12 @@ def _as_here(
     r = reactions(snapshot(system, at, control=control, activation=activation), said)
     memory = {**state.memory, **r}
     here, _ = modes_of_laws(system, State(t=state.t, q=state.q, v=state.v, memory=memory), control, activation, read)
-    if here is None or any(here[row.id].name(row) != read[row.id].name(row) for row in rows):
-        return read
-    return here
+    return read if here is None or not _alike(rows, here, read) else here
+
+
+def _alike(rows: tuple[Row, ...], one: Modes, other: Modes) -> bool:
+    """Whether modes differ in their directions at most."""
+    return all(one[row.id].name(row) == other[row.id].name(row) for row in rows)
 
 
 def _goes_on(

@@ -259,7 +259,8 @@ def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there:
     segment = replace(segment, now=now)
     for guard, g in zip(phase.guards, phase.conditions(now).tolist(), strict=True):
         starts = (guard.id, guard.kind) in offsets
-        if not starts and g <= TOGETHER[guard.unit] * scales[guard.unit]:
+        opens = guard.kind == "touchdown" and guard.unit == "place" and guard.rate(now) > segment.closed.speed
+        if not (starts or opens) and g <= TOGETHER[guard.unit] * scales[guard.unit]:
             ended.setdefault(guard.id, set()).add(guard.kind)
     landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
     segment = settle(segment, now, phase.modes, ended, later, landing)

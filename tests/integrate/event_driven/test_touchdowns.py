@@ -10,11 +10,11 @@ from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.planar.bodies import disc
+from gaussdyn.mechanics.planar.bodies import box, disc
 from gaussdyn.mechanics.planar.contacts import HalfPlane
 from gaussdyn.mechanics.planar.shapes import Polygon
 from gaussdyn.mechanics.planar.system import PlanarSystem
-from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.bodies import ball, brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 
 G, GRID, FLIGHTS = 9.81, 150, 6
@@ -127,3 +127,27 @@ def test_heavy_bodies_that_fall_side_by_side_part_though_it_takes_little(mu):
     assert run.status == "COMPLETED", run.stop
     apart = run.q[-1][3:5] - run.q[-1][:2]
     assert np.hypot(*apart) == pytest.approx(np.hypot(2.0 * r, u), rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_what_has_just_rebounded_flies_on_while_the_slip_below_it_stops(dim):
+    """A ball 1.5e-11 m above a box, at 1e-5 m/s, as the box stops on the floor: it is near, but on its way up."""
+    mu, e, u, later = 0.5, 0.5, 4e-5, 1e-6
+    stops = 2.0 * u / G + later
+    slides = mu * (G * stops + (1.0 + e) * u)
+    laws = {("box", "floor"): ContactLaw(mu=mu), ("ball", "box"): ContactLaw(eps_n=e), ("ball", "floor"): None}
+    if dim == 2:
+        bodies = [box("box", mass=1.0, width=0.2, height=0.2), disc("ball", mass=1.0, radius=0.1)]
+        system = PlanarSystem(bodies=bodies, obstacles=[HalfPlane(name="floor")], pairs=laws)
+        poses = {"box": (0.0, 0.1, 0.0), "ball": (0.0, 0.3, 0.0)}
+        speeds = {"box": (slides, 0.0, 0.0), "ball": (0.0, u, 0.0)}
+    else:
+        bodies = [brick("box", mass=1.0, half=(0.1, 0.1, 0.1)), ball("ball", mass=1.0, radius=0.1)]
+        system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor")], pairs=laws)
+        poses = {"box": (0.0, 0.0, 0.1), "ball": (0.0, 0.0, 0.3)}
+        speeds = {"box": (slides, 0.0, 0.0, 0.0, 0.0, 0.0), "ball": (0.0, 0.0, u, 0.0, 0.0, 0.0)}
+    run = simulate(system, system.state(poses, speeds), stops + later, stepper=EventDriven(step=1e-7))
+    assert run.status == "COMPLETED", run.stop
+    assert {event.kind for event in run.events} == {"impact", "stick"}
+    up = run.v[-1][4] if dim == 2 else run.v[-1][8]
+    assert up == pytest.approx(e * u - 2.0 * G * later, rel=0, abs=1e-14 * G / u)  # rounding of the gap, as time

@@ -142,8 +142,8 @@ def find_contacts(
 ) -> int:  # fmt: skip
     """Find the contacts of the next step and put everything at its middle; return DONE, or ROOM or GRAPH.
 
-    Where nothing has moved since the last step the contacts known still stand, and where the step is taken again those
-    listed.
+    Where nothing has moved since the last step the contacts known still stand, and where the step is taken again, or
+    its graph has been analysed, those listed.
     """
     count, n, still = step.counts, step.counts[FEATURES], rules.trusts and step.laws[STANDS] == span.dt
     if not still:
@@ -157,6 +157,7 @@ def find_contacts(
         count[FEATURES] = n
         count[PAIRS] = group_pairs(step.features.bodies, n, pairs, of)
         if not same_pairs(count[PAIRS], pairs, solver.problem.contacts.pair):
+            count[LISTED] = n
             return GRAPH
         for f in range(n):
             projection.aside.marks[OF, f] = of[f]

@@ -41,15 +41,29 @@ def largest_gap(problem: BodyProblem) -> float:
     return most
 
 
-@kernel(f"int64(BodyProblem, {I1}, IslandLists, int64, {A2}, float64)")
-def push_island(problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, p: Array, enough: float) -> int:
-    """Improve the pushes of the island r; return the factorisations."""
+@kernel(f"boolean(BodyProblem, {I1}, IslandLists, int64, {I1})", borrows=True)
+def has_others(problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, pushed: IntArray) -> bool:
+    """Return whether the island r has gaps that are not among those pushed; what two islands join by is one."""
+    first, n, k, others = problem.contacts.first, len(lists.island), lists.pairs[r], False
+    while k >= 0:
+        for c in range(first[k], first[k + 1]):
+            others = others or (part[c] != 0 and pushed[c] == 0)
+        k = lists.after[n + k]
+    return others
+
+
+@kernel(f"int64(BodyProblem, {I1}, IslandLists, int64, {A2}, float64, {I1})")
+def push_island(
+    problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, p: Array, enough: float, pushed: IntArray
+) -> int:  # fmt: skip
+    """Improve the pushes of the island r, and mark its gaps as pushed; return the factorisations."""
     bodies, pairs, contacts = members(problem, part, lists, r)
     own, ordering = problem_of(problem, part, bodies, pairs, contacts)
     rows, pushes = np.zeros((3, len(contacts), 3)), p[contacts]
     iterate = Iterate(rows[0], rows[1], rows[2], pushes, np.zeros((len(bodies), 6)))
     factors = push_apart(own, ordering, room_for(own, ordering), iterate, enough)
     for s in range(len(contacts)):
+        pushed[contacts[s]] = 1
         for k in range(3):
             p[contacts[s], k] = pushes[s, k]
     return int(factors)
@@ -57,9 +71,9 @@ def push_island(problem: BodyProblem, part: IntArray, lists: IslandLists, r: int
 
 @kernel(f"int64(BodyProblem, BodyWork, Iterate, float64, {I1})")
 def push_islands(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough: float, part: IntArray) -> int:
-    """Do what `push_apart` does, the gaps that are a part first, and others that these close."""
+    """Do what `push_apart` does, the gaps that are a part first, and others that these close, with their islands."""
     _p, u, _centre, p, d = iterate
-    n, factors, new = len(d), 0, 1
+    n, factors, new, pushed = len(d), 0, 1, np.zeros(len(part), np.int64)
     lists = IslandLists(
         np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64),
         np.zeros(n + len(problem.contacts.pair), np.int64),
@@ -69,8 +83,8 @@ def push_islands(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough:
             break
         list_islands(problem, part, lists)
         for r in range(n):
-            if lists.island[r] == r:
-                factors += push_island(problem, part, lists, r, p, enough)
+            if lists.island[r] == r and has_others(problem, part, lists, r, pushed):
+                factors += push_island(problem, part, lists, r, p, enough, pushed)
         motion(problem, p, work.F, d, u)
         new = take_in_gaps(problem, u, -enough, part)
     return factors

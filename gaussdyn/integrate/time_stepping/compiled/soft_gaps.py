@@ -13,6 +13,10 @@ from ..scheme import SOFT, SOFT_ROUNDS
 SOFTER = (1e-2, 1e-4)  # where many gaps begin to push, they are found in a few factorisations like that
 FEW_FACTORS = 8  # of the first round, before it is begun again softer
 MOST_FACTORS = 40  # of one round
+IDLE_ROUNDS = 100  # of taking out of pushes what moves bodies
+MOST_DROPS = 10  # of gaps that push no longer as others push less
+IDLE = 0.1  # of the pushes: so little that cancels is left there
+FALLS = 1e-10  # of what cancels, in a round: what falls no faster moves no body
 
 
 @kernel(f"int64(BodyProblem, BodyWork, {A2}, {A2}, float64)", borrows=True)
@@ -127,6 +131,79 @@ def take_pushes(problem: BodyProblem, work: BodyWork, iterate: Iterate) -> float
     return change
 
 
+@kernel("float64(BodyProblem, Ordering, BodyWork, Iterate)", borrows=True)
+def put_idle_pushes(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate) -> float:
+    """Put in `work.dp` what of the pushes cancels; return its size, relative to that of all.
+
+    With the factors of the modes at hand, pushes less those of the shift that they bring about: what turns no body is
+    left, the rest falls by 1 / (1 + k W) each time.
+    """
+    p, e, dp = iterate.other, work.e, work.dp
+    count, size, idle = problem.contacts.first[-1], 0.0, 0.0
+    for c in range(count):
+        e[c, 0], e[c, 1], e[c, 2] = p[c, 0], 0.0, 0.0
+        size = max(size, abs(p[c, 0]))
+    for _ in range(IDLE_ROUNDS):
+        for i in range(len(work.F)):
+            for k in range(6):
+                work.F[i, k] = 0.0
+        newton_direction(problem, ordering, work, work.F)
+        idle = fall = 0.0
+        for c in range(count):
+            idle, fall = max(idle, abs(dp[c, 0])), max(fall, abs(e[c, 0] - dp[c, 0]))
+            e[c, 0] = dp[c, 0]
+        if idle <= IDLE * size or fall <= FALLS * idle:
+            break
+    return idle / size if size > 0.0 else 0.0
+
+
+@kernel("float64(BodyProblem, BodyWork, Iterate, float64)", borrows=True)
+def less_idle(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough: float) -> float:
+    """Take out of the pushes what cancels (`work.dp`), as far as none turns that only opens a gap.
+
+    Returns the share that could be taken out; 0 where a gap would change by more than `enough`.
+    """
+    _p, u, _centre, p, d = iterate
+    e, dp, mu, share, change, count = work.e, work.dp, problem.mu, 1.0, 0.0, problem.contacts.first[-1]
+    for c in range(count):
+        if mu[c] >= 0.0 and dp[c, 0] > p[c, 0]:
+            share = min(share, p[c, 0] / dp[c, 0])
+    for c in range(count):
+        left = p[c, 0] - share * dp[c, 0]
+        turns = mu[c] >= 0.0 and (left < 0.0 or (share < 1.0 and p[c, 0] <= share * dp[c, 0]))
+        e[c, 0] = 0.0 if turns else left
+    motion(problem, e, work.F, work.dv, work.du)
+    for c in range(count):
+        change = max(change, abs(work.du[c, 0] - u[c, 0]))
+    if change > enough:
+        return 0.0
+    for c in range(count):
+        p[c, 0] = e[c, 0]
+    motion(problem, p, work.F, d, u)
+    return share
+
+
+@kernel("int64(BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
+def take_out_idle(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, enough: float) -> int:
+    """Take out of the pushes what cancels, until they have the least size; return the factorisations.
+
+    Held gaps that contradict one another push as hard as they are hard otherwise.
+    """
+    p, E, factors = iterate.other, work.E, 0
+    for _ in range(MOST_DROPS):
+        if put_idle_pushes(problem, ordering, work, iterate) <= IDLE:
+            break
+        share = less_idle(problem, work, iterate, enough)
+        if share == 0.0 or share == 1.0:
+            break
+        for c in range(problem.contacts.first[-1]):
+            if problem.mu[c] >= 0.0 and p[c, 0] == 0.0:
+                E[c, 0, 0] = 0.0
+        factorise_modes(problem, ordering, work)
+        factors += 1
+    return factors
+
+
 @kernel("int64(BodyProblem, Ordering, BodyWork, Iterate)", borrows=True)
 def begin_softer(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate) -> int:
     """Find which gaps push from no pushes, softer ones first; return the number of factorisations."""
@@ -153,8 +230,8 @@ def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate
 
     p, u, d in `iterate` (p is where to begin, at first). The method of multipliers: soft gaps push, and where they are
     pushed from is moved until no gap changes by more than `enough`. What contradicts is met by least squares, and so is
-    every gap that is held, by pushes of either sign. Where few factorisations do not tell which gaps push, softer ones
-    do: hard ones begin to push one after the other.
+    every gap that is held, by pushes of either sign; all have the least size. Where few factorisations do not tell
+    which gaps push, softer ones do: hard ones begin to push one after the other.
     """
     _p, u, _centre, p, d = iterate
     for c in range(problem.contacts.first[-1]):
@@ -175,4 +252,4 @@ def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate
         used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, False)
         factors += used
         change = take_pushes(problem, work, iterate)
-    return factors
+    return factors + int(take_out_idle(problem, ordering, work, iterate, enough))

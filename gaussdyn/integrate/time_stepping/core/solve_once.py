@@ -47,6 +47,7 @@ from .work_space import BLIND, Work
 AS_FORESEEN = 1e-2  # of the speeds at hand: how far v+ may be off v_f
 AGREED = 1e-4  # E of the problem of the middle with rows that depend on one another: what is left of it counts squared
 STEADY = 1e-2  # of the change of v_f that it leads to: how far its laws may be off
+SETTLING = 1e-2  # of the speeds at hand: what may be left of them where what stands is brought to rest
 AT_MOST = 6  # problems; corrections follow
 
 
@@ -120,6 +121,15 @@ def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span
         data.v1[j] = x[j]
 
 
+@kernel("boolean(Data, Work)", borrows=True)
+def near_rest(data: Data, work: Work) -> bool:
+    """Return whether v+ has little left of the speeds at hand: while a tree moves, rounding is no worse at its feet."""
+    far = size = 0.0
+    for j in range(len(data.v)):
+        far, size = max(far, abs(data.V[0, j])), max(size, work.speed[j])
+    return far <= SETTLING * size
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
 def solve_there(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, anew: bool
@@ -146,7 +156,7 @@ def solve_there(
     log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
     if not max(log[GOAL], FIRST) >= E:
         return HARD
-    if log[GOAL] >= E:
+    if log[GOAL] >= E and near_rest(data, work):
         log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, log[GOAL])
     return DONE
 

@@ -9,7 +9,9 @@ as `newton.dense_newton` does, for the blocks that are not open; where W is not 
 (`velocity_space`), which is the same step. The factor of the last step goes on (the chord method) while the same blocks
 are open and the residual falls well: by about the change since it was made. alpha makes the matrix regular where rows
 depend on one another; it does not fall as far as there: corners of a foot that share its load would change roles by a
-long way in directions that nothing holds. What does not get there quickly is left to `first_attempts`.
+long way in directions that nothing holds. A step that leads away, by E and by |y - r|, is shortened (modes of joints
+and feet go round in circles otherwise), one by an older factor is taken back. What does not get there quickly is left
+to `first_attempts`.
 """
 
 from __future__ import annotations
@@ -21,16 +23,16 @@ import numpy as np
 from ....._jit import A1, A2, A3, I1, kernel, record
 from .....arrays import Array, IntArray
 from .....linalg.dense import factor_flat, solve_flat
-from .....programs.blocks.newton.dense_falling import MOST, SHARE
 from .....programs.blocks.newton.dense_newton import vanishes
 from .....programs.laws.projections import TABLE, Table, length, natural, reaction_map
 from .velocity_space import VelocitySpace, add_part, factor_motion, move_by, product, step_in_motion
 from .velocity_space import room as velocity_room
 
 FRICTIONLESS, COULOMB, CAPPED = 0, 1, 5  # codes of `programs.laws.projections`
-STEPS, REFUSED = 12, 3  # most steps, and those that hardly lower the residual
+STEPS, REFUSED = 16, 5  # most steps, and those that hardly lower the residual
 CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
-LEAST = 1e-5  # proximal term where rows depend on one another
+SHORTEST = 0.05  # share of a step down to which it is shortened until it leads nearer
+PROXIMAL = 1e-5  # term where rows depend on one another
 FAINT, REGULAR = 1e-10, 1e-4  # the same where they do not: where pivots are no smaller than this
 FEW = 0.5  # rows that are not open, for each velocity, up to which equations are those of reactions
 LOOSE = 1e-6  # tolerance above which an answer is a guess
@@ -287,6 +289,20 @@ def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array
         r[i] += near.dr[i]
 
 
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64)", borrows=True)
+def shorten(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, before: float) -> float:
+    """Take back half of the last step, and again, until |F| is below `before`; return |r - P(r - rho u^)|."""
+    E, share = 0.0, 1.0
+    while share > SHORTEST:
+        share *= 0.5
+        for i in range(len(q)):
+            r[i] -= share * near.dr[i]
+        E = look(near, W, q, table, rho, r)
+        if before > length(near.F, 0, len(q)):
+            break
+    return E
+
+
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
 def near_solution(
     near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
@@ -306,11 +322,18 @@ def near_solution(
         exact = EXACT >= E and OWN * length(r, 0, n) >= E * size
         if READY * tol >= E and (taken > 0 or exact or tol > LOOSE):
             return E  # never the last reactions as they were, unless they are exact: rest would waver
-        alpha, stands = min(max(SHARE * E, LEAST), MOST), goes_on and same_open(near, start)
-        if not stands and not make_factor(near, W, start, rho, alpha):
+        stands, F = goes_on and same_open(near, start), length(near.F, 0, n)
+        if not stands and not make_factor(near, W, start, rho, PROXIMAL):
             break
         take_newton_step(near, W, start, rho, r)
         last, E = E, look(near, W, q, table, rho, r) / size
+        if last < E and length(near.F, 0, n) > F:
+            if stands:  # the factor was of other modes
+                for i in range(n):
+                    r[i] -= near.dr[i]
+                E, goes_on = look(near, W, q, table, rho, r) / size, False
+                continue
+            E = shorten(near, W, q, table, rho, r, F) / size
         if least >= E:
             best = least = E
             for i in range(n):

@@ -326,7 +326,8 @@ def overlooked(model: Model, data: Data, dt: float) -> bool:
     if near and lasting(s, n):
         return False
     found = look_at_end(model, data, dt, n, near)
-    if found > len(s.kind):
+    if found > len(s.kind):  # there will be room when the step is taken again
+        s.numbers[MISSED] = put_motion(model, data.q1, data.v1)
         return True
     for k in range(found):
         place = place_of(s.arrays.table, s.label_ahead, k)

@@ -9,8 +9,10 @@ from tree_cases import five_bar_legs, link, random_state, zoo
 
 import gaussdyn
 from gaussdyn import ContactLaw, MoreauJean, State, simulate
+from gaussdyn._jit import Held
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
+from gaussdyn.integrate.time_stepping.core.contact_list import list_contacts, misses, overlooked
 from gaussdyn.integrate.time_stepping.core.records import AHEAD, ALONE, HIGH, REACH
 from gaussdyn.integrate.time_stepping.core.row_model import built
 from gaussdyn.integrate.worlds import Worlds
@@ -55,6 +57,21 @@ def test_all_kinds_of_parts_move_as_by_rows_of_python(seed: int) -> None:
     one, other = both(system, state, 3, told)
     assert one.q == pytest.approx(other.q, abs=1e-10)
     assert one.v == pytest.approx(other.v, abs=1e-8)
+
+
+def test_a_step_whose_end_has_more_contacts_than_fit_is_taken_again() -> None:
+    """The search at the end says how fast bodies come there, by which the next try lists them, and asks for room."""
+    system = biped(3)
+    high = system.state({"root": (0.0, 0.0, 0.45)})
+    low = system.state({"root": (0.0, 0.0, 0.37)}, {"root": (0.0, 0.0, -80.0, 0.0, 0.0, 0.0)})
+    parts = built(system, high, 2)
+    model, data, now = Held(parts.model), Held(parts.data), np.full(len(parts.data.acts), -1)
+    data.value.q[:], data.value.v[:] = high.q, high.v
+    assert list_contacts(model, data, now, DT)
+    data.value.q1[:], data.value.v1[:] = low.q, low.v
+    assert overlooked(model, data, DT)
+    assert misses(model)
+    assert not list_contacts(model, data, now, DT)
 
 
 def test_feet_land_and_slide_as_by_rows_of_python() -> None:

@@ -16,6 +16,7 @@ from .mends import WHERE, numbers, one_number
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 SMALL = 16
 EPS = float(np.finfo(np.float64).eps)
 

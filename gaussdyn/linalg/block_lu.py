@@ -14,14 +14,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._block_product import multiply_block, subtract_product
 from .._jit import A2, A3, I1, I2, kernel, record
-from ..arrays import Array, IntArray
+from ..arrays import Array, BoolArray, IntArray
 
 B2 = "boolean[:,::1]"
-BoolArray = NDArray[np.bool_]
 
 
 @record(*[I1] * 5, I2, by_value=True)

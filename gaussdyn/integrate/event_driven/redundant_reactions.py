@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import linprog
 
-from ...arrays import Array, IntArray
+from ...arrays import Array, BoolArray, IntArray
 from .phase_state import RANK
 
 FINE = 1e-13  # of the largest reaction: how near to the farthest inside is near enough
@@ -120,7 +120,7 @@ def _farthest_inside(Z: Array, r0: Array, cones: Cones) -> Array:
     return r0 + Z @ (size * _deepest(Depths.of(cones, r0, Z, size)))
 
 
-def coupled(linked: Array) -> IntArray:
+def coupled(linked: BoolArray) -> IntArray:
     """Return for every row the first one that it is linked with, at once or through others.
 
     A search in a sparse graph takes ten times as long to begin as this takes for the few rows of a phase.

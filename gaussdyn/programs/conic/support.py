@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...arrays import Array, IntArray, matrix
+from ...arrays import Array, BoolArray, IntArray, matrix
 from ...errors import InputError
 from ...linalg.cones import norms
 from .cone_slice import ConeSlice, Support, Verdict
@@ -18,8 +17,6 @@ SAME = 1e-10  # of a function that moves along a line of the slice, relative to 
 SAME_ROUNDED = 1e-13  # of a function that is the same all over the slice, relative to its size
 ROOM = 1e-6  # of the middle of the set, relative to its load, that may be used to mend a point
 ENDS = (Verdict.BOUNDED, Verdict.UNBOUNDED, Verdict.EMPTY, Verdict.UNDECIDED)
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ GIVE = 1e-4  # kg m^2 per m^2, what overlap costs less than motion; small: bodie
 LEAP = 0.1  # m, of any gap in a round that only lessens overlaps
 FAR = 0.3  # rad, m, of any velocity in a round: what gaps say here holds near here only
 NUDGE = 1e-3  # rad, m: off a place where all that is symmetric balances
+SHIFT = 1e-6  # m, rad: over which distances are differentiated
 STILL = 1e-6  # m, by which gaps move where there is no more to be had
 
 
@@ -34,9 +35,9 @@ class Overlap:
     pair : tuple of str
         Their names, as in the ids of their contacts; the id itself of a constraint that is not a contact.
     depth : float
-        Of the deepest contact between them, m.
+        Length of the shortest translation that parts them, m; of what is no shape, that of the deepest contact.
     contact : str
-        Its id.
+        The id of the deepest; the names of both, with a slash, where one is so deep that no features touch.
     """
 
     pair: tuple[str, ...]
@@ -69,7 +70,10 @@ def overlaps(system: System, state: State, *, tolerance: float = TOLERANCE) -> l
         pair = _names(row)
         if not row.bilateral and row.gap < -limit and (pair not in deepest or row.gap < deepest[pair].gap):
             deepest[pair] = row
-    found = [Overlap(pair=pair, depth=-row.gap, contact=row.id) for pair, row in deepest.items()]
+    depths = {frozenset(pair): -gap for pair, gap in _distances(system, state.q).items()}
+    found = [
+        Overlap(pair=pair, depth=depths.get(frozenset(pair), -row.gap), contact=row.id) for pair, row in deepest.items()
+    ]
     return sorted(found, key=lambda overlap: (-overlap.depth, overlap.pair))
 
 
@@ -153,11 +157,32 @@ def _nudge(nv: int) -> Array:
 
 
 def _rows(system: System, t: float, q: Array) -> Sequence[Row]:
-    """Return the rows at rest of the constraints that are near."""
+    """Return the rows at rest of the constraints that are near, and of shapes that overlap though no features do."""
     rest = np.zeros(system.nv)
-    return [
+    rows = [
         row for row in system.near(t, q, rest, 0.0).rows(t, q, rest) if row.kind != "dry" and row.level == "position"
     ]
+    seen = {frozenset(_names(row)) for row in rows if row.gap < -TOLERANCE}
+    apart = _distances(system, q)
+    return rows + [
+        _row(system, q, pair, gap) for pair, gap in apart.items() if gap < -TOLERANCE and frozenset(pair) not in seen
+    ]
+
+
+def _distances(system: System, q: Array) -> Mapping[tuple[str, str], float]:
+    """Return the signed distances of shapes that touch or overlap, m, by their names."""
+    asked = getattr(system, "distances", None)
+    return {} if asked is None else asked(q, 0.0)
+
+
+def _row(system: System, q: Array, pair: tuple[str, str], gap: float) -> Row:
+    """Return the signed distance of two shapes as a row: J by differences."""
+    J = np.zeros((1, system.nv))
+    for k, e in enumerate(np.eye(system.nv)):
+        ahead, behind = (_distances(system, system.move(q, s * e, 1.0)).get(pair, 0.0) for s in (SHIFT, -SHIFT))
+        J[0, k] = (ahead - behind) / (2.0 * SHIFT)
+    zero = np.zeros(1)
+    return Row(id="/".join(pair), kind="unilateral", J=J, gap=gap, rate=zero, drift=zero)
 
 
 def _names(row: Row) -> tuple[str, ...]:

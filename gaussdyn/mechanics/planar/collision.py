@@ -124,6 +124,20 @@ class Detector:
                 return [(p, side, i, j) for p, side, i, j in found[:count].tolist()]
             room = count
 
+    def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
+        """Return the signed distances up to `reach` (m) of all pairs, by their labels, sorted."""
+        from ..._jit import Held
+        from .distances import find_distances
+        from .search import with_room
+
+        if not self._outlines:
+            self._outlines.append(self.outlines())
+        outlines: Any = Held(with_room(self._outlines[0]))
+        found = np.empty(len(self.laws))
+        find_distances(outlines, np.array(q, dtype=np.float64), np.zeros(len(q)), reach, found)
+        near = np.flatnonzero(np.isfinite(found)).tolist()
+        return {(self.solids[self.first[k]].label, self.solids[self.second[k]].label): found.item(k) for k in near}
+
     def outlines(self, off: Sequence[Label] = ()) -> Outlines:
         """Return the shapes for kernels, with contacts that these leave out."""
         from .search import outlines_of

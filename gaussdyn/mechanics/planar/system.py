@@ -165,6 +165,18 @@ class PlanarSystem:
         object.__setattr__(frozen, "_found", self._detected(q, v, dt))
         return frozen
 
+    def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
+        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
+        return {} if self.detector is None else self.detector.distances(q, reach)
+
+    def within(self, q: Array, reach: float) -> PlanarSystem:
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most."""
+        if self.detector is None:
+            return self
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "_found", self._detected(q, np.zeros(self.nv), 1.0, reach))
+        return frozen
+
     @property
     def listed_contacts(self) -> tuple[Constraint, ...] | None:
         """What has rows besides joints, sorted by id; None where contacts of shapes depend on the state."""
@@ -327,12 +339,15 @@ class PlanarSystem:
             )
         return self.layout.start[body] + names.index(coordinate)
 
-    def _detected(self, q: Array, v: Array, dt: float) -> tuple[Contact, ...]:
-        """Return the contacts of shapes that may act within dt, less those that are given one by one."""
+    def _detected(self, q: Array, v: Array, dt: float, pull: float | None = None) -> tuple[Contact, ...]:
+        """Return the contacts of shapes that may act within dt, less those that are given one by one.
+
+        `pull` (m/s^2) is how fast speeds may change; that of gravity by default.
+        """
         if self.detector is None:
             return ()
         given = {contact.id for contact in self.contacts}
-        found = self.detector.near(q, v, dt, float(np.hypot(*self.gravity)))
+        found = self.detector.near(q, v, dt, float(np.hypot(*self.gravity)) if pull is None else pull)
         return tuple(contact for contact in found if contact.id not in given)
 
     def _pose(self, q: Array, body: str) -> Pose:

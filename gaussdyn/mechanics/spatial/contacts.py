@@ -14,6 +14,7 @@ from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError
 from ..collision.body_motions import BodyMotions
+from ..collision.distances import PairDistances
 from ..collision.features import BALL_BALL, WIDTH, Feature, Found
 from ..collision.search import Shapes
 from ..collision.shapes import SHAPES, HalfSpace, Shape
@@ -63,6 +64,7 @@ class Contacts:
     blanks: tuple[Row, ...] = ()
     known: dict[tuple[int, ...], Row] = field(default_factory=dict)
     charts: Mapping[str, int] = field(default_factory=dict)
+    _distances: list[PairDistances] = field(default_factory=list)
 
     __repr__ = brief
 
@@ -150,6 +152,12 @@ class Contacts:
         if ahead is not None:
             found = self._joined(found, self.shapes.look(ahead.x, ahead.R, reach, travel), bodies)
         return replace(self, found=found, blanks=tuple(self._blanks(found)))
+
+    def distances(self, bodies: BodyMotions, reach: float) -> dict[Pair, float]:
+        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
+        if not self._distances:
+            self._distances.append(PairDistances.of(self.shapes))
+        return self._distances[0].at(bodies, reach)
 
     def taking(self, ids: Collection[str], other: Contacts) -> Contacts:
         """Return these with the contacts that are named, of their own and of others found for the same shapes."""

@@ -193,6 +193,16 @@ class SpatialSystem:
         object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, ahead))
         return frozen
 
+    def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
+        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
+        return self.contacts.distances(bodies_at(q, np.zeros(self.nv)), reach)
+
+    def within(self, q: Array, reach: float) -> SpatialSystem:
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most."""
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", self.contacts.among(bodies_at(q, np.zeros(self.nv)), None, reach))
+        return frozen
+
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
         """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
         n, dt = len(legs.dt), legs.dt

@@ -140,6 +140,14 @@ class JointedSystem(SpatialSystem):
         """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
         return self if self.contacts.frozen else self._on(self.tree.near(t, q, v, dt))
 
+    def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
+        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
+        return self.tree.distances(q, reach)
+
+    def within(self, q: Array, reach: float) -> JointedSystem:
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most."""
+        return self._on(self.tree.within(q, reach))
+
     def taking(self, ids: Collection[str], other: SpatialSystem) -> JointedSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""
         return self._on(self.tree.taking(ids, other.tree if isinstance(other, JointedSystem) else self.tree))

@@ -181,6 +181,15 @@ class TreeSystem:
         reach = math.hypot(*self.gravity) * dt * dt + 2.0 * way
         return self._with(self.contacts.among(here, ahead, reach))
 
+    def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
+        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
+        return self.contacts.distances(ForestState.at(self.forest, q, np.zeros(self.nv)).bodies(), reach)
+
+    def within(self, q: Array, reach: float) -> TreeSystem:
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most."""
+        here = ForestState.at(self.forest, q, np.zeros(self.nv)).bodies()
+        return self._with(self.contacts.among(here, None, reach))
+
     def taking(self, ids: Collection[str], other: TreeSystem) -> TreeSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""
         return self._with(self.contacts.taking(ids, other.contacts))

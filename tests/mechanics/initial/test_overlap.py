@@ -7,12 +7,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
-from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.collision.shapes import ConvexMesh, Cylinder, HalfSpace
 from gaussdyn.mechanics.initial.overlap import check_apart, overlaps, pushed_apart
 from gaussdyn.mechanics.planar.bodies import Marker, Point, fixed
 from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact, Rod
 from gaussdyn.mechanics.planar.system import PlanarSystem
-from gaussdyn.mechanics.spatial.bodies import ball, brick
+from gaussdyn.mechanics.spatial.bodies import ball, brick, solid
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 
@@ -99,3 +99,19 @@ def test_where_there_is_no_room_the_pair_is_named():
     system = PlanarSystem(bodies=[Point(name="disc", mass=1.0)], contacts=[*contacts, anchor])
     with pytest.raises(InputError, match=r"disc and (left|right) overlap by 0\.5 m.*give them room"):
         pushed_apart(system, system.state({"disc": (0.0, 0.0)}))
+
+
+def test_bodies_so_deep_in_each_other_that_no_features_touch_are_seen_and_parted():
+    """Of random solids some overlap by more than a centimetre without any contact."""
+    rng, unseen = np.random.default_rng(0), 0
+    points = 0.05 * rng.normal(size=(12, 3))
+    shapes = [ConvexMesh(vertices=points), Cylinder(radius=0.04, half_length=0.05)]
+    system = SpatialSystem(bodies=[solid(name, shape, density=1e3) for name, shape in zip("ab", shapes, strict=True)])
+    for _ in range(60):
+        x, turns = 0.03 * rng.normal(size=(2, 3)), Rotation.random(2, random_state=rng).as_quat()[:, [3, 0, 1, 2]]
+        state = _state(x, turns)
+        for found in overlaps(system, state):
+            unseen += found.contact == "a/b"
+            moved = pushed_apart(system, state)
+            assert system.distances(moved.q, 1e-3).get(("a", "b"), 1.0) >= -1e-11
+    assert unseen > 0

@@ -1,0 +1,174 @@
+"""How far shapes are apart: against independent hulls, continuous in the pose, with the points of the engine."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from evidence import first
+from scipy.optimize import nnls
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+
+from gaussdyn.contact.pair_manifolds import manifolds
+from gaussdyn.errors import InputError
+from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
+from gaussdyn.mechanics.planar.bodies import PlanarBody
+from gaussdyn.mechanics.planar.contacts import HalfPlane
+from gaussdyn.mechanics.planar.shapes import Disc, Polygon, Stadium
+from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.spatial.bodies import SpatialBody
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.user.system import UserSystem
+
+FAR = 1.0  # m: all bodies are closer
+SIZE = 0.1  # m
+CORNERS = SIZE * np.array(
+    [[0.9, 0.1, 0.2], [-0.8, 0.3, 0.1], [0.1, 0.8, -0.2], [0.0, -0.9, 0.1], [0.2, 0.1, 0.9], [0.1, -0.2, -0.7]]
+)
+OUTLINE = SIZE * np.array([[0.9, 0.0], [0.3, 0.8], [-0.7, 0.5], [-0.6, -0.6], [0.4, -0.8]])
+IN_SPACE = {  # shape, corners of its core, skin
+    "sphere": (Sphere(radius=0.7 * SIZE), np.zeros((1, 3)), 0.7 * SIZE),
+    "capsule": (
+        Capsule(radius=0.4 * SIZE, half_length=0.6 * SIZE), 0.6 * SIZE * np.array([[0, 0, -1.0], [0, 0, 1]]), 0.4 * SIZE
+    ),
+    "box": (Box(half=(0.5 * SIZE,) * 3), 0.5 * SIZE * np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T, 0.0),
+    "mesh": (ConvexMesh(vertices=CORNERS), CORNERS, 0.0),
+}  # fmt: skip
+CURVED = {
+    "cylinder": Cylinder(radius=0.5 * SIZE, half_length=0.7 * SIZE),
+    "ellipsoid": Ellipsoid(half=(0.5 * SIZE, 0.7 * SIZE, SIZE)),
+}
+IN_PLANE = {
+    "disc": (Disc(radius=0.7 * SIZE), np.zeros((1, 2)), 0.7 * SIZE),
+    "stadium": (
+        Stadium(a=(-0.5 * SIZE, 0.0), b=(0.6 * SIZE, 0.0), radius=0.3 * SIZE),
+        np.array([[-0.5 * SIZE, 0], [0.6 * SIZE, 0]]), 0.3 * SIZE,
+    ),
+    "polygon": (Polygon(points=OUTLINE.tolist()), OUTLINE, 0.0),
+    "round polygon": (Polygon(points=OUTLINE.tolist(), radius=0.2 * SIZE), OUTLINE, 0.2 * SIZE),
+}  # fmt: skip
+
+
+def system_of(shapes, obstacles=()):
+    """Return a system of bodies that have one shape each, called a, b, ..."""
+    if isinstance(shapes[0], (Disc, Stadium, Polygon)):
+        bodies = [PlanarBody(name=n, mass=1.0, inertia=1.0, shapes=[s]) for n, s in zip("ab", shapes, strict=False)]
+        return PlanarSystem(bodies=bodies, obstacles=obstacles)
+    bodies = [SpatialBody(name=n, mass=1.0, inertia=(1, 1, 1), shapes=[s]) for n, s in zip("ab", shapes, strict=False)]
+    return SpatialSystem(bodies=bodies, obstacles=obstacles)
+
+
+def posed(system, rng, spread):
+    """Return a state with bodies somewhere near the origin, turned."""
+    q = []
+    for _ in system.bodies:
+        place = spread * rng.normal(size=2 if isinstance(system, PlanarSystem) else 3)
+        turn = [rng.uniform(-7, 7)] if len(place) == 2 else Rotation.random(random_state=rng).as_quat()[[3, 0, 1, 2]]
+        q += [*place, *turn]
+    return q_state(system, np.array(q))
+
+
+def q_state(system, q):
+    """Return a state at rest."""
+    return State(q=q, v=np.zeros(system.nv))
+
+
+def in_space(points, q):
+    """Return points of a body where it is, in the plane or in space."""
+    if len(q) == 3:
+        c, s = np.cos(q[2]), np.sin(q[2])
+        return points @ np.array([[c, s], [-s, c]]) + q[:2]
+    return points @ Rotation.from_quat(q[[4, 5, 6, 3]]).as_matrix().T + q[:3]
+
+
+def apart(P, Q):
+    """Signed distance of two convex hulls: of the origin from the hull of all differences of their points."""
+    D = (Q[:, None] - P[None]).reshape(-1, P.shape[1])
+    if np.linalg.matrix_rank(D - D[0], tol=1e-9) == P.shape[1]:
+        inside = ConvexHull(D).equations[:, -1].max()
+        if inside <= 0.0:
+            return float(inside)
+    weights, _ = nnls(np.vstack([D.T, np.ones(len(D))]), np.append(np.zeros(P.shape[1]), 1.0), maxiter=10000)
+    return float(np.linalg.norm(weights @ D / weights.sum()))
+
+
+@pytest.mark.parametrize("seed", first(1, range(10)))
+@pytest.mark.parametrize("kinds", [IN_PLANE, IN_SPACE], ids=["plane", "space"])
+def test_distances_of_polyhedra_with_skins_are_those_of_independent_hulls_at_any_depth(kinds, seed):
+    rng, signs = np.random.default_rng(seed), set()
+    for a, b in combinations_with_replacement(kinds, 2):
+        (one, P, skin), (other, Q, more) = kinds[a], kinds[b]
+        system = system_of([one, other])
+        for _ in range(12):
+            state = posed(system, rng, 0.6 * SIZE)
+            p, q = np.split(state.q, 2)
+            (pair,) = manifolds(system, state, reach=FAR)
+            want = apart(in_space(P, p), in_space(Q, q)) - skin - more
+            assert pair.pair == ("a", "b")
+            assert pair.distance == pytest.approx(want, rel=0, abs=2e-16), (a, b)
+            signs.add(want > 0.0)
+    assert signs == {True, False}
+
+
+@pytest.mark.parametrize("seed", first(1, range(10)))
+@pytest.mark.parametrize("kinds", [("plane", IN_PLANE), ("space", IN_SPACE)], ids=["plane", "space"])
+def test_a_wall_is_as_far_as_the_lowest_point(kinds, seed):
+    where, shapes = kinds
+    rng, n = np.random.default_rng(seed), np.array([0.6, 0.8] if where == "plane" else [0.36, 0.48, 0.8])
+    wall = (HalfPlane if where == "plane" else HalfSpace)(name="wall", point=0.05 * n, normal=n)
+    for shape, corners, skin in shapes.values():
+        system = system_of([shape], [wall])
+        state = posed(system, rng, SIZE)
+        (pair,) = manifolds(system, state, reach=FAR)
+        want = (in_space(corners, state.q) @ n).min() - 0.05 - skin
+        assert pair.distance == pytest.approx(want, rel=0, abs=2e-16)
+        assert min(row.gap for row in pair.points) == pytest.approx(want, rel=0, abs=2e-16)
+
+
+def reach_of(shape):
+    """Return the radius of the ball about the origin of its body that holds a shape."""
+    return shape.reach if hasattr(shape, "reach") else float(np.hypot(*np.array(shape.corners).T).max()) + shape.skin
+
+
+@pytest.mark.parametrize("seed", first(1, range(10)))
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_distance_changes_by_no_more_than_the_surfaces_move(dim, seed):
+    """Along small motions through touching poses, whatever the features are; curved shapes hardly overlap."""
+    rng = np.random.default_rng(seed)
+    shapes = {key: one[0] for key, one in (IN_PLANE if dim == 2 else IN_SPACE).items()} | (CURVED if dim == 3 else {})
+    for a, b in combinations_with_replacement(shapes, 2):
+        system, deepest = system_of([shapes[a], shapes[b]]), -0.02 * SIZE if {a, b} & CURVED.keys() else -np.inf
+        for _ in range(4):
+            state, v = posed(system, rng, 0.8 * SIZE), rng.normal(size=system.nv)
+            h, last = 1e-4, None
+            moves = np.split(v, 2)
+            lin = 2 if dim == 2 else 3
+            way = h * sum(
+                np.linalg.norm(w[:lin]) + np.linalg.norm(w[lin:]) * reach_of(s)
+                for w, s in zip(moves, (shapes[a], shapes[b]), strict=True)
+            )
+            for _ in range(40):
+                (pair,) = manifolds(system, state, reach=FAR)
+                if last is not None and min(pair.distance, last) > deepest:
+                    assert abs(pair.distance - last) <= way + 1e-15, (a, b)
+                last, state = pair.distance, q_state(system, system.move(state.q, v, h))
+
+
+def test_points_of_shapes_that_touch_are_the_contacts_that_the_engine_has():
+    system = system_of([Box(half=(0.1, 0.1, 0.1)), Sphere(radius=0.1)], [HalfSpace(name="floor")])
+    state = system.state({"a": (0, 0, 0.1), "b": (0.0, 0.0, 0.3)})
+    found = manifolds(system, state, reach=1e-9)
+    assert [one.pair for one in found] == [("a", "b"), ("a", "floor")]
+    assert [[row.id for row in one.points] for one in found] == [["b/a:f5"], [f"a:c{k}/floor" for k in range(4)]]
+    assert [one.distance for one in found] == pytest.approx([0.0, 0.0], abs=1e-16)
+    assert [one.pair for one in manifolds(system, state, reach=0.1)] == [("a", "b"), ("a", "floor")]
+    assert len(manifolds(system, state, reach=0.3)) == 3
+
+
+def test_systems_without_shapes_are_named():
+    system = UserSystem(nq=1, mass=lambda q: np.eye(1), force=lambda t, q, v: np.zeros(1))
+    with pytest.raises(InputError, match="shapes"):
+        manifolds(system, State(q=np.zeros(1), v=np.zeros(1)))

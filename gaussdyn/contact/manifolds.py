@@ -23,6 +23,7 @@ from ..mechanics.borders import Crossing, Extent
 from ..mechanics.collision.tangent_frames import into_chart
 from ..mechanics.rows import Row
 from ..mechanics.system import System
+from .pair_manifolds import pair_of_shapes
 from .snapshot import Activation, rows_of
 
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
@@ -159,13 +160,14 @@ def _going_on(whole: System, found: Manifolds, here: Here, gap: float) -> System
     paces = _ending(found, q, v, gap)
     if not paces:
         return system
-    known, pairs, on = {row.id for row in found.rows}, {_pair(key) for key in paces}, system
+    known, pairs, on = {row.id for row in found.rows}, {pair_of_shapes(key) for key in paces}, system
     for far in FURTHER:
         there = system.move(q, v, min(far / max(paces.values()), MOMENT))
         later = whole.near(t, there, v, 0.0)
-        ids = {row.id for row in rows_of(later, t, there, v) if _pair(row.id) in pairs}
-        new = {_pair(key) for key in ids - known if _within(later, key, there)}
-        gone = {key for key in paces if key not in ids or (_pair(key) in new and not _within(later, key, there))}
+        ids = {row.id for row in rows_of(later, t, there, v) if pair_of_shapes(row.id) in pairs}
+        new = {pair_of_shapes(key) for key in ids - known if _within(later, key, there)}
+        stay = {key for key in paces if key in ids and (pair_of_shapes(key) not in new or _within(later, key, there))}
+        gone = paces.keys() - stay
         if gone:
             on = system.taking((known | ids) - gone, later)  # type: ignore[attr-defined]
         if len(gone) == len(paces):
@@ -175,7 +177,7 @@ def _going_on(whole: System, found: Manifolds, here: Here, gap: float) -> System
     there = system.move(q, v, min(FURTHER[-1] / max(paces.values()), MOMENT))
     touch = {row.id for row in rows_of(whole.near(t, there, v, 0.0), t, there, v) if row.gap <= gap}
     ids = {row.id for row in rows_of(on, t, q, v)}
-    left = {key for key in ids - touch if _pair(key) in pairs and extent_of(on, key) is None}
+    left = {key for key in ids - touch if pair_of_shapes(key) in pairs and extent_of(on, key) is None}
     return on.taking(ids - left, on) if left else on  # type: ignore[attr-defined]
 
 
@@ -185,8 +187,9 @@ def _keeping(found: Manifolds, held: Known, q: Array, gap: float) -> System:
     lost = {key for key in held.closed if key not in ids and extent_of(held.system, key) is not None}
     if not lost:
         return system
-    pairs = {_pair(key) for key in lost}
-    new = [row.id for row in found.rows if row.id not in held.ids and abs(row.gap) <= gap and _pair(row.id) in pairs]
+    pairs = {pair_of_shapes(key) for key in lost}
+    touching = [row.id for row in found.rows if row.id not in held.ids and abs(row.gap) <= gap]
+    new = [key for key in touching if pair_of_shapes(key) in pairs]
     beyond = {key for key in new if (room := room_of(system, key, q)) is not None and room <= END}
     return system.taking((ids - beyond) | lost, held.system)  # type: ignore[attr-defined, no-any-return]
 
@@ -227,8 +230,3 @@ def _steady(system: System, rows: tuple[Row, ...]) -> System:
 
 def _charts(system: System) -> Mapping[str, int]:
     return getattr(system, "charts", {})
-
-
-def _pair(key: str) -> frozenset[str]:
-    """Return the names of the two shapes of a contact."""
-    return frozenset(side.split(":")[0] for side in key.split("/"))

@@ -42,7 +42,7 @@ class Manifold:
     __repr__ = brief
 
 
-def manifolds(system: System, state: State, *, reach: float = 0.0) -> tuple[Manifold, ...]:
+def manifolds_near(system: System, state: State, *, reach: float = 0.0) -> tuple[Manifold, ...]:
     """Return the pairs of shapes that are no farther apart than `reach`, sorted by their names.
 
     Parameters

@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from gaussdyn.contact.pair_manifolds import manifolds
+from gaussdyn.contact.pair_manifolds import manifolds_near
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
 from gaussdyn.mechanics.planar.bodies import PlanarBody
@@ -105,7 +105,7 @@ def test_distances_of_polyhedra_with_skins_are_those_of_independent_hulls_at_any
         for _ in range(12):
             state = posed(system, rng, 0.6 * SIZE)
             p, q = np.split(state.q, 2)
-            (pair,) = manifolds(system, state, reach=FAR)
+            (pair,) = manifolds_near(system, state, reach=FAR)
             want = apart(in_space(P, p), in_space(Q, q)) - skin - more
             assert pair.pair == ("a", "b")
             assert pair.distance == pytest.approx(want, rel=0, abs=2e-16), (a, b)
@@ -122,10 +122,27 @@ def test_a_wall_is_as_far_as_the_lowest_point(kinds, seed):
     for shape, corners, skin in shapes.values():
         system = system_of([shape], [wall])
         state = posed(system, rng, SIZE)
-        (pair,) = manifolds(system, state, reach=FAR)
+        (pair,) = manifolds_near(system, state, reach=FAR)
         want = (in_space(corners, state.q) @ n).min() - 0.05 - skin
         assert pair.distance == pytest.approx(want, rel=0, abs=2e-16)
         assert min(row.gap for row in pair.points) == pytest.approx(want, rel=0, abs=2e-16)
+
+
+@pytest.mark.parametrize("seed", first(1, range(10)))
+def test_a_wall_is_as_far_as_curved_shapes_reach(seed):
+    """By their support functions."""
+    rng, n = np.random.default_rng(seed), np.array([0.36, 0.48, 0.8])
+    wall = HalfSpace(name="wall", point=0.05 * n, normal=n)
+    for shape in CURVED.values():
+        system = system_of([shape], [wall])
+        state = posed(system, rng, SIZE)
+        down = Rotation.from_quat(state.q[[4, 5, 6, 3]]).as_matrix().T @ n
+        if isinstance(shape, Ellipsoid):
+            low = np.linalg.norm(np.array(shape.half) * down)
+        else:
+            low = shape.radius * np.hypot(*down[:2]) + shape.half_length * abs(down[2])
+        (pair,) = manifolds_near(system, state, reach=FAR)
+        assert pair.distance == pytest.approx(state.q[:3] @ n - 0.05 - low, rel=0, abs=2e-16)
 
 
 def reach_of(shape):
@@ -151,7 +168,7 @@ def test_a_distance_changes_by_no_more_than_the_surfaces_move(dim, seed):
                 for w, s in zip(moves, (shapes[a], shapes[b]), strict=True)
             )
             for _ in range(40):
-                (pair,) = manifolds(system, state, reach=FAR)
+                (pair,) = manifolds_near(system, state, reach=FAR)
                 if last is not None and min(pair.distance, last) > deepest:
                     assert abs(pair.distance - last) <= way + 1e-15, (a, b)
                 last, state = pair.distance, q_state(system, system.move(state.q, v, h))
@@ -160,15 +177,15 @@ def test_a_distance_changes_by_no_more_than_the_surfaces_move(dim, seed):
 def test_points_of_shapes_that_touch_are_the_contacts_that_the_engine_has():
     system = system_of([Box(half=(0.1, 0.1, 0.1)), Sphere(radius=0.1)], [HalfSpace(name="floor")])
     state = system.state({"a": (0, 0, 0.1), "b": (0.0, 0.0, 0.3)})
-    found = manifolds(system, state, reach=1e-9)
+    found = manifolds_near(system, state, reach=1e-9)
     assert [one.pair for one in found] == [("a", "b"), ("a", "floor")]
     assert [[row.id for row in one.points] for one in found] == [["b/a:f5"], [f"a:c{k}/floor" for k in range(4)]]
     assert [one.distance for one in found] == pytest.approx([0.0, 0.0], abs=1e-16)
-    assert [one.pair for one in manifolds(system, state, reach=0.1)] == [("a", "b"), ("a", "floor")]
-    assert len(manifolds(system, state, reach=0.3)) == 3
+    assert [one.pair for one in manifolds_near(system, state, reach=0.1)] == [("a", "b"), ("a", "floor")]
+    assert len(manifolds_near(system, state, reach=0.3)) == 3
 
 
 def test_systems_without_shapes_are_named():
     system = UserSystem(nq=1, mass=lambda q: np.eye(1), force=lambda t, q, v: np.zeros(1))
     with pytest.raises(InputError, match="shapes"):
-        manifolds(system, State(q=np.zeros(1), v=np.zeros(1)))
+        manifolds_near(system, State(q=np.zeros(1), v=np.zeros(1)))

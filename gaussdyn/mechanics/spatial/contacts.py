@@ -14,7 +14,7 @@ from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError
 from ..collision.body_motions import BodyMotions
-from ..collision.distances import PairDistances
+from ..collision.distances.pair_distances import PairDistances
 from ..collision.features import BALL_BALL, WIDTH, Feature, Found
 from ..collision.search import Shapes
 from ..collision.shapes import SHAPES, HalfSpace, Shape

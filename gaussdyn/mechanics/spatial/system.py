@@ -282,10 +282,7 @@ class SpatialSystem:
         return without_borders(self.contacts.shapes)
 
     def transit(self, q: Array, v: Array, dt: float) -> float:
-        """Return the least time in which a shape passes by another one of its size that it may come to within dt, s.
-
-        It is infinite where there is none.
-        """
+        """Return the least time in which a shape passes by one of its size that it may meet within dt, s; else inf."""
         quickest = self.contacts.pace(q, v, dt)
         return 0.5 / quickest if quickest > 0.0 else math.inf
 

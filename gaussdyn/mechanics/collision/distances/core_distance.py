@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._jit import A2, I2, kernel, record
-from ...arrays import Array, IntArray
-from .nearest_direction import row3
-from .vectors import V3, Vector, along, cross3, dot3
+from ...._jit import A2, I2, kernel, record
+from ....arrays import Array, IntArray
+from ..nearest_direction import row3
+from ..vectors import V3, Vector, along, cross3, dot3
 
 NONE = -1  # number of a face that an edge does not have
 PARALLEL = 1e-20  # square of the sine below which edges have no direction across

@@ -1,0 +1,1 @@
+"""How far two shapes are apart, or how deep in each other: signed distances."""

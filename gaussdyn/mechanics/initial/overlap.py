@@ -22,6 +22,7 @@ GIVE = 1e-4  # kg m^2 per m^2, what overlap costs less than motion; small: bodie
 LEAP = 0.1  # m, of any gap in a round that only lessens overlaps
 FAR = 0.3  # rad, m, of any velocity in a round: what gaps say here holds near here only
 NUDGE = 1e-3  # rad, m: off a place where all that is symmetric balances
+SEAM = 1e-6  # m: sides that are level overlap by no more; shapes slide over them, and there are no contacts
 SHIFT = 1e-6  # m, rad: over which distances are differentiated
 STILL = 1e-6  # m, by which gaps move where there is no more to be had
 
@@ -65,14 +66,14 @@ def overlaps(system: System, state: State, *, tolerance: float = TOLERANCE) -> l
         A negative tolerance.
     """
     limit = scalar("tolerance", tolerance, low=0.0)
-    deepest: dict[tuple[str, ...], Row] = {}
+    deepest: dict[frozenset[str], Row] = {}
     for row in _rows(system, state.t, state.q):
-        pair = _names(row)
+        pair = frozenset(_names(row))
         if not row.bilateral and row.gap < -limit and (pair not in deepest or row.gap < deepest[pair].gap):
             deepest[pair] = row
     depths = {frozenset(pair): -gap for pair, gap in _distances(system, state.q).items()}
     found = [
-        Overlap(pair=pair, depth=depths.get(frozenset(pair), -row.gap), contact=row.id) for pair, row in deepest.items()
+        Overlap(pair=_names(row), depth=depths.get(pair, -row.gap), contact=row.id) for pair, row in deepest.items()
     ]
     return sorted(found, key=lambda overlap: (-overlap.depth, overlap.pair))
 
@@ -165,7 +166,7 @@ def _rows(system: System, t: float, q: Array) -> Sequence[Row]:
     seen = {frozenset(_names(row)) for row in rows if row.gap < -TOLERANCE}
     apart = _distances(system, q)
     return rows + [
-        _row(system, q, pair, gap) for pair, gap in apart.items() if gap < -TOLERANCE and frozenset(pair) not in seen
+        _row(system, q, pair, gap) for pair, gap in apart.items() if gap < -SEAM and frozenset(pair) not in seen
     ]
 
 

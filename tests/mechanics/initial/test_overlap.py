@@ -115,3 +115,14 @@ def test_bodies_so_deep_in_each_other_that_no_features_touch_are_seen_and_parted
             moved = pushed_apart(system, state)
             assert system.distances(moved.q, 1e-3).get(("a", "b"), 1.0) >= -1e-11
     assert unseen > 0
+
+
+def test_level_sides_that_overlap_by_hardly_anything_are_no_overlap():
+    """Tiles side by side, and a box beside one that has sunk by less than what it slides over."""
+    bodies = [brick(name, mass=1.0, half=(0.5, 0.5, 0.5)) for name in "ab"]
+    system = SpatialSystem(bodies=bodies)
+    level = _state([(0, 0, 0), (1.0 - 1e-8, 0, 1.0 - 1e-8)])
+    assert system.distances(level.q, 0.0)["a", "b"] == pytest.approx(-1e-8, rel=0, abs=1e-15)
+    assert overlaps(system, level) == []
+    (found,) = overlaps(system, _state([(0, 0, 0), (0.9, 0, 0.8)]))  # corners of both are in the other
+    assert found.depth == pytest.approx(0.1, rel=0, abs=1e-15)

@@ -158,6 +158,8 @@ def test_a_distance_changes_by_no_more_than_the_surfaces_move(dim, seed):
     shapes = {key: one[0] for key, one in (IN_PLANE if dim == 2 else IN_SPACE).items()} | (CURVED if dim == 3 else {})
     for a, b in combinations_with_replacement(shapes, 2):
         system, deepest = system_of([shapes[a], shapes[b]]), -0.02 * SIZE if {a, b} & CURVED.keys() else -np.inf
+        prism = "cylinder" in (a, b) and bool({a, b} & {"box", "mesh"})
+        told = 1.3e-3 * CURVED["cylinder"].radius if prism else 0.0  # how far the prism in its place may be off
         for _ in range(4):
             state, v = posed(system, rng, 0.8 * SIZE), rng.normal(size=system.nv)
             h, last = 1e-4, None
@@ -170,7 +172,7 @@ def test_a_distance_changes_by_no_more_than_the_surfaces_move(dim, seed):
             for _ in range(40):
                 (pair,) = manifolds_near(system, state, reach=FAR)
                 if last is not None and min(pair.distance, last) > deepest:
-                    assert abs(pair.distance - last) <= way + 1e-15, (a, b)
+                    assert abs(pair.distance - last) <= way + told + 1e-15, (a, b)
                 last, state = pair.distance, q_state(system, system.move(state.q, v, h))
 
 

@@ -2,9 +2,9 @@
 
 Spheres, capsules, boxes and convex meshes are polyhedra, segments or points with a skin (`core_distance`): where one of
 two is a box or a mesh their distance is exact at any depth. All others are as far apart as the nearest of their
-features, which is the distance, of ellipsoids, cylinders and surfaces while they are not deep in each other. Where a
-cylinder is deep in a polyhedron its features may be others than those that count; then the distance is that of a prism
-of 64 sides within it, at most 1.3e-3 of its radius above its own.
+features, which is the distance, of ellipsoids and surfaces while they are not deep in each other. Of a cylinder and a
+polyhedron these may be others than those that count, where they are deep in each other or far apart; then the distance
+is that of a prism of 64 sides within the cylinder, at most 1.3e-3 of its radius above its own.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class PairDistances:
             one, other = self.outlines[i], self.outlines[j]
             apart, gap = core_distance(core(a), core(b)) - one.skin - other.skin, gaps.get((i, j), np.inf)
             off = one.off + other.off
-            gaps[i, j] = gap if off > 0.0 and (0.0 < gap < np.inf or apart - off <= gap <= apart) else apart
+            gaps[i, j] = gap if off > 0.0 and apart - off <= gap <= apart else apart
         return {
             (self.shapes.labels[i], self.shapes.labels[j]): gaps[i, j] for i, j in sorted(gaps) if gaps[i, j] <= reach
         }

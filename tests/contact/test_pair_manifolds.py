@@ -187,6 +187,20 @@ def test_points_of_shapes_that_touch_are_the_contacts_that_the_engine_has():
     assert len(manifolds_near(system, state, reach=0.3)) == 3
 
 
+def test_in_joint_coordinates_shapes_are_as_far_apart():
+    bodies = [SpatialBody(name=n, mass=1.0, inertia=(1, 1, 1), shapes=[Box(half=(0.1, 0.1, 0.1))]) for n in "ab"]
+    parts = {"bodies": bodies, "obstacles": [HalfSpace(name="floor")]}
+    place = {"a": (0.0, 0.0, 0.12, 0.6, 0.0, 0.8, 0.0), "b": (0.05, 0.0, 0.4)}
+    one, other = (
+        manifolds_near(system, system.state(place), reach=0.31)
+        for system in (SpatialSystem(**parts), SpatialSystem(**parts, coordinates="joints"))
+    )
+    assert len(one) == 3
+    assert [x.pair for x in one] == [x.pair for x in other]
+    assert [x.distance for x in one] == pytest.approx([x.distance for x in other], rel=0, abs=1e-15)
+    assert [[row.id for row in x.points] for x in one] == [[row.id for row in x.points] for x in other]
+
+
 def test_systems_without_shapes_are_named():
     system = UserSystem(nq=1, mass=lambda q: np.eye(1), force=lambda t, q, v: np.zeros(1))
     with pytest.raises(InputError, match="shapes"):

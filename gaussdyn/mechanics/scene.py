@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
 
 from .._show import brief
 from .state import State
@@ -56,6 +57,34 @@ class Exact:
     tol: Mapping[str, float]
 
 
+class WhenAsked(Sequence[Exact]):
+    """Exact numbers that take long to find: they are found when they are first looked at, and a run does not ask."""
+
+    def __init__(self, find: Callable[[], tuple[Exact, ...]]) -> None:
+        self._find = find
+
+    @cached_property
+    def found(self) -> tuple[Exact, ...]:
+        """The numbers."""
+        return self._find()
+
+    def __repr__(self) -> str:
+        """Print them only if they were found."""
+        return repr(self.__dict__.get("found", "found when asked"))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.found)
+
+    @overload
+    def __getitem__(self, k: int) -> Exact: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Exact, ...]: ...
+    def __getitem__(self, k: int | slice) -> Exact | tuple[Exact, ...]:
+        """Return one of them, or some."""
+        return self.found[k]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scene:
     """A system with an initial state, a duration and exact answers.
@@ -69,7 +98,7 @@ class Scene:
         Duration and default step, s.
     params : mapping of str to float
         The parameters it was built with.
-    exact : tuple of Exact
+    exact : sequence of Exact
     tests : tuple of str
         What it tests, in words.
     columns : mapping
@@ -90,7 +119,7 @@ class Scene:
     t_end: float
     dt: float
     params: Mapping[str, float] = field(default_factory=dict)
-    exact: tuple[Exact, ...] = ()
+    exact: Sequence[Exact] = ()
     tests: tuple[str, ...] = ()
     columns: Mapping[str, tuple[str, Callable[[State], float]]] = field(default_factory=dict)
     control: Callable[[float, State], Array] | None = None

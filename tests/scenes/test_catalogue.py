@@ -119,3 +119,12 @@ def test_unknown_parameter_offers_the_nearest():
         build("incline", slop=0.3)
     with pytest.raises(InputError, match="allowed: e, h"):
         build("zeno_ball", qqqq=1.0)
+
+
+@pytest.mark.parametrize("name", ["andrews_squeezer", "rattleback", "woodpecker"])
+def test_exact_numbers_that_take_long_are_found_when_they_are_looked_at(name):
+    scene = build(name, **{key: p.max for key, p in parameters(name).items()})
+    assert repr(scene.exact) == "'found when asked'"
+    first = scene.exact[0]
+    assert first is next(iter(scene.exact))  # and once
+    assert repr(first) in repr(scene.exact)

@@ -38,7 +38,7 @@ def work_space(kernels):
 def test_a_step_depends_on_nothing_but_its_state(kind) -> None:
     stepper, draw = MoreauJean(dt=2e-3), np.random.default_rng(3)
     (clean, one), (soiled, other) = kind(3), kind(3)
-    for _ in range(25 if kind is cases.user else 100):  # functions in Python take their time
+    for _ in range(12 if kind is cases.user else 60):  # functions in Python take their time
         step = stepper.advance(clean, one, 1e9)
         for array in work_space(stepper.kernels(soiled, other)):
             array[...] = draw.standard_normal(array.shape)

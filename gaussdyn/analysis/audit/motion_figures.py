@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
-from ...integrate.contact_modes import parts_of, rough, undirected
+from ...integrate.contact_modes import AT_REST, parts_of, rough, undirected
 from ...integrate.recorded_arcs import Arc
 from ...integrate.stepper import near_of
 from ...linalg.factor import solve_spd
@@ -26,6 +26,7 @@ from .step_figures import EXACT, relative
 
 FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
 STILL = 1e-8  # of the terms of a second rate: one that is zero
+ROUNDED = 1e-14  # of the largest speed, at least one: what rounding leaves of a slip
 MOMENT = 1e-11  # s, times max(1, t)
 CLOCK = 8.0 * EPS  # rounding of times, relative
 HELD = 1e-8  # m, m/s, times the largest place or speed, at least one: what is held is off by less
@@ -123,7 +124,8 @@ def laws(motion: RecordedMotion) -> float:
     """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change.
 
     Slips in an arc no longer than events are known to are as good as zero. Those in space no faster than velocities are
-    known to have no direction of their own: theirs is that of their friction, of which there is as much as slip has.
+    known to have no direction of their own: theirs is that of their friction. Of friction there is as much as slip has,
+    contact by contact, also where several share a load and only their sum moves anything.
     """
     arcs = [
         one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
@@ -146,10 +148,14 @@ def _way_of_friction(row: Row, r: Array, v: Array) -> Array | None:
     return found
 
 
-def _excess(row: Row, r: Array) -> float:
-    """Return by how much the friction of a row differs from what it has where it slips, N."""
-    cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
-    return abs(float(np.linalg.norm(r[parts_of(row)[0]])) - cap)
+def _off_slip(row: Row, r: Array, reach: float) -> float:
+    """Return how far the friction of a row is from what it has where it slips, N: in size, and, if it moves, in way."""
+    slip, r = parts_of(row)[0], r if len(r) == row.size else np.zeros(row.size)
+    u, cap = row.rate[slip], row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
+    speed, off = float(np.linalg.norm(u)), abs(float(np.linalg.norm(r[slip])) - cap)
+    if speed <= AT_REST * reach:
+        return off
+    return max(off, float(np.linalg.norm(r[slip] + cap * u / speed)) - cap * ROUNDED * reach / speed)
 
 
 def _law(one: RecordedArc, i: int) -> float:
@@ -157,7 +163,7 @@ def _law(one: RecordedArc, i: int) -> float:
     sample, modes = one.samples[i], one.arc.modes
     d = sample.dynamics
     reach = max(1.0, float(np.abs(d.v).max(initial=0.0)))
-    rows, slips, excess = [], [np.inf], 0.0
+    rows, slips, off = [], [np.inf], 0.0
     for row in d.rows:
         mode = modes.get(row.id)
         if mode is None and one_sided(row):
@@ -173,14 +179,14 @@ def _law(one: RecordedArc, i: int) -> float:
             way = _way_of_friction(row, r, d.v)
             if way is not None:
                 rate[slip] = way
-                excess = max(excess, _excess(row, r) if way.any() else 0.0)
             if way is None or way.any():
+                off = max(off, _off_slip(row, r, reach))
                 slips.append(float(np.linalg.norm(rate[slip])))
         rows.append(row.but(rate=rate, gap=0.0) if row.level == "position" else row.but(rate=rate))
     speed = min(d.activation.speed, 0.5 * min(slips)) or d.activation.speed
     dynamics = replace(d, rows=tuple(rows), activation=replace(d.activation, speed=speed))
     largest = max((float(np.abs(r).max(initial=0.0)) for r in sample.r.values()), default=0.0)
-    return max(_residual(dynamics, sample), relative(np.array([excess]), np.array([largest])))
+    return max(_residual(dynamics, sample), relative(np.array([off]), np.array([largest])))
 
 
 def _held(row: Row, mode: str | None) -> slice | list[int]:

@@ -26,13 +26,12 @@ from .drift_correction import held, placed
 from .event_location import Seen
 from .flow import ARMED, SETTLED
 from .mode_selection import Chosen, after_event, choose, first_modes, stopping
-from .phase_state import FLIGHT, Instant, Place, largest
+from .phase_state import FLIGHT, HOLDS, Instant, Place, largest
 from .segment import Segment
 from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
 
 WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
-ON_CONE = 1e-9  # of the largest impulse: so far outside its cone one may be
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
@@ -243,20 +242,24 @@ def _with_sticking(rows: Sequence[Row], modes: Modes, speed: float) -> Modes:
 
 
 def _off_cones(segment: Segment, pushes: Sequence[Array], now: Instant, ids: Collection[str], left: float) -> set[str]:
-    """Return the contacts whose impulses, here and in the time that is left (s), are off their cones all together."""
+    """Return the contacts that all impulses pull, here and in the time that is left (s); else those off their cones.
+
+    Without those that are pulled the others may be inside.
+    """
     struck = [own for one in segment.account.impacts if one.t == segment.t for own in one.problems]
     total = {
         row.id: p + left * r + sum(own[row.id] for own in struck if row.id in own)
         for row, p, r in zip(now.rows, pushes, now.r, strict=True) if row.id in ids
     }  # fmt: skip
-    allowed = ON_CONE * largest(*total.values())
-    return {row.id for row in now.rows if row.id in ids and _excess(row, total[row.id]) > allowed}
+    pulled = {key for key, p in total.items() if p[0] < 0.0}
+    allowed = HOLDS * largest(*total.values())
+    return pulled or {row.id for row in now.rows if row.id in ids and _excess(row, total[row.id]) > allowed}
 
 
 def _excess(row: Row, p: Array) -> float:
-    """Return by how much an impulse is outside the cone of a one-sided row, N s."""
+    """Return by how much friction or rolling resistance in an impulse is more than a row has, N s."""
     parts = [(parts_of(row)[0], row.mu_s), *row.moments] if rough(row) else []
-    return max([-float(p[0]), *(float(np.linalg.norm(p[where]) - mu * p[0]) for where, mu in parts)])
+    return max([float(np.linalg.norm(p[where]) - mu * p[0]) for where, mu in parts], default=0.0)
 
 
 def _driven(pushes: Sequence[Array], now: Instant, rows: tuple[Row, ...], left: float) -> float:

@@ -143,9 +143,10 @@ def solve_dense(A: Array, b: Array) -> bool:
                 for j in range(k + 1, n):
                     A[i, j] -= f * A[k, j]
     for k in range(n - 1, -1, -1):
+        value = b[k]
         for j in range(k + 1, n):
-            b[k] -= A[k, j] * b[j]
-        b[k] /= A[k, k]
+            value -= A[k, j] * b[j]
+        b[k] = value / A[k, k]
     return True
 
 
@@ -185,11 +186,12 @@ def solve_flat(A: Array, n: int, pivot: IntArray, b: Array) -> None:
         p = pivot[k]
         b[k], b[p] = b[p], b[k]
     for i in range(n):
-        row = A[i * n : (i + 1) * n]
+        row, value = A[i * n : (i + 1) * n], b[i]
         for j in range(i):
-            b[i] -= row[j] * b[j]
+            value -= row[j] * b[j]
+        b[i] = value
     for i in range(n - 1, -1, -1):
-        row = A[i * n : (i + 1) * n]
+        row, value = A[i * n : (i + 1) * n], b[i]
         for j in range(i + 1, n):
-            b[i] -= row[j] * b[j]
-        b[i] /= row[i]
+            value -= row[j] * b[j]
+        b[i] = value / row[i]

@@ -38,6 +38,7 @@ from ..linear import (
 from ..records import (
     BILATERAL,
     BILATERAL_CONTACT,
+    BRANCH,
     CAP,
     DRY,
     HIGH,
@@ -291,10 +292,26 @@ def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
             problem.A[i, i] = problem.D[b, i - start[b], i - start[b]]
 
 
+@kernel("boolean(Layout, Problem)", borrows=True)
+def share_bodies(layout: Layout, problem: Problem) -> bool:
+    """Return whether two rough contacts one after the other are of the same body: their six rows are of rank five."""
+    last = -1
+    for b in range(problem.counts[0]):
+        if problem.code[b] != COULOMB:
+            continue
+        row = problem.at[problem.counts[2] + problem.start[b]]
+        tip = layout.reach[row, HIGH] if layout.reach[row, BRANCH] else -1
+        if tip >= 0 and tip == last:
+            return True
+        last = tip
+    return False
+
+
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
 def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put what passes need of the rows that act; False if joints depend on one another."""
-    problem.near.size[0] = problem.near.size[2] = problem.counts[FORMED] = 0
+    problem.near.size[0] = problem.counts[FORMED] = 0
+    problem.near.size[2] = int(share_bodies(layout, problem))
     problem.counts[ASSEMBLED] += 1
     many = problem.counts[2] == 0 and problem.counts[0] > 1 and problem.counts[1] >= MANY * len(data.v)
     problem.near.space.used[0] = int(many)

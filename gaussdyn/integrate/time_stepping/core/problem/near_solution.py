@@ -47,8 +47,8 @@ class Near(NamedTuple):
     Attributes
     ----------
     size : IntArray, shape (3,)
-        Rows of the factor, 0: there is none; whether it is one in velocity space; whether rows were found to depend on
-        one another since W is what it is.
+        Rows of the factor, 0: there is none; whether it is one in velocity space; whether rows depend on one another,
+        as far as it was seen when W was put or since.
     place : IntArray, shape (m,)
         The equation of every row, -1: its block is open.
     pivot : IntArray, shape (m,)

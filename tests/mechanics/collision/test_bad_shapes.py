@@ -69,6 +69,8 @@ def test_a_hull_with_too_many_corners_is_refused(count):
 def test_ground(points, faces, said):
     with pytest.raises(InputError, match=f"(?s){said}"):
         Mesh(vertices=points, faces=faces, name="ground1")
+    with pytest.raises(InputError, match=" of a mesh: "):
+        Mesh(vertices=points, faces=faces)
 
 
 def test_triangles_are_no_moving_body():

@@ -65,17 +65,18 @@ class Mesh:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        points, faces = matrix(f"vertices of {self.name}", self.vertices, cols=3), _numbers(self)
+        called = _called(self)
+        points, faces = matrix(f"vertices of {called}", self.vertices, cols=3), _numbers(self)
         if faces.min() < 0 or faces.max() >= len(points):
             raise InputError(
-                f"faces of {self.name}",
+                f"faces of {called}",
                 int(faces.max()),
                 f"numbers of the {len(points)} vertices, from 0",
                 "Count from 0: faces = faces - faces.min().",
             )
         used, triangles = np.unique(faces, return_inverse=True)
         corners = points[used]
-        check_surface(self.name, corners, triangles.reshape(-1, 3))
+        check_surface(called, corners, triangles.reshape(-1, 3))
         object.__setattr__(self, "vertices", tuple(map(tuple, points.tolist())))
         object.__setattr__(self, "faces", tuple(map(tuple, faces.tolist())))
         _place(self, corners, triangles.reshape(-1, 3))
@@ -119,17 +120,18 @@ class HeightField:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        z = matrix(f"heights of {self.name}", self.heights)
-        dx, dy = vector(f"spacing of {self.name}", self.spacing, 2).tolist()
+        called = _called(self)
+        z = matrix(f"heights of {called}", self.heights)
+        dx, dy = vector(f"spacing of {called}", self.spacing, 2).tolist()
         if min(z.shape) < 2 or min(dx, dy) <= 0.0:
             given = f"{z.shape[0]} by {z.shape[1]} heights, spacing {dx:g}, {dy:g} m"
             raise InputError(
-                f"heights of {self.name}",
+                f"heights of {called}",
                 given,
                 "two rows and columns or more, and a spacing > 0",
                 "Write heights=numpy.zeros((10, 10)), spacing=(0.1, 0.1).",
             )
-        _check_count(self.name, 2 * (z.shape[0] - 1) * (z.shape[1] - 1))
+        _check_count(called, 2 * (z.shape[0] - 1) * (z.shape[1] - 1))
         object.__setattr__(self, "heights", tuple(map(tuple, z.tolist())))
         object.__setattr__(self, "spacing", (dx, dy))
         x, y = np.meshgrid(dx * np.arange(z.shape[1]), dy * np.arange(z.shape[0]))
@@ -175,6 +177,11 @@ def check_surface(name: str, corners: Array, triangles: IntArray) -> None:
         raise InputError(f"faces of {name}", "a closed surface that is inside out", "its front outside", mend)
 
 
+def _called(surface: Surface) -> str:
+    """Return what messages call a surface."""
+    return surface.name or ("a mesh" if isinstance(surface, Mesh) else "a height field")
+
+
 def _numbers(mesh: Mesh) -> IntArray:
     try:
         given = np.asarray(mesh.faces, dtype=np.int64)
@@ -182,8 +189,9 @@ def _numbers(mesh: Mesh) -> IntArray:
         given = np.zeros(0, dtype=np.int64)
     if given.ndim != 2 or given.shape[1:] != (3,) or not len(given):
         mend = "Split faces with more corners into triangles: faces=[(0, 1, 2), (0, 2, 3)] for (0, 1, 2, 3)."
-        raise InputError(f"faces of {mesh.name}", f"shape {np.shape(given)}", "shape (F, 3): three vertices each", mend)
-    _check_count(mesh.name, len(given))
+        said = f"shape {np.shape(given)}"
+        raise InputError(f"faces of {_called(mesh)}", said, "shape (F, 3): three vertices each", mend)
+    _check_count(_called(mesh), len(given))
     return given
 
 
@@ -206,11 +214,11 @@ def _place(surface: Surface, corners: Array, triangles: IntArray) -> None:
         check_name("name of a surface", surface.name)
     object.__setattr__(surface, "corners", np.ascontiguousarray(corners))
     object.__setattr__(surface, "triangles", triangles.astype(np.int64))
-    object.__setattr__(surface, "at", triple(f"at of {surface.name}", surface.at))
-    object.__setattr__(surface, "turn", unit_quaternion(f"turn of {surface.name}", surface.turn))
+    object.__setattr__(surface, "at", triple(f"at of {_called(surface)}", surface.at))
+    object.__setattr__(surface, "turn", unit_quaternion(f"turn of {_called(surface)}", surface.turn))
     if not math.isfinite(float(np.abs(corners).max())):
         raise InputError(
-            f"vertices of {surface.name}",
+            f"vertices of {_called(surface)}",
             "numbers too large",
             "finite ones, in m",
             "Write vertices=1e-3 * vertices, if they were in mm.",

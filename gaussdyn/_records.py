@@ -18,7 +18,7 @@ from numba.core import types as numba_types
 from numba.core.datamodel import models
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, register_model, unbox
 
 R = TypeVar("R", bound=tuple[Any, ...])
 _IR: Any = cgutils.ir
@@ -76,11 +76,11 @@ class Held:
     address : int
     """
 
-    __slots__ = ("address", "kind", "value", "words")
+    __slots__ = ("_numba_type_", "address", "value", "words")  # by this name numba asks for a type, without Python
 
     def __init__(self, value: Any) -> None:
         self.value, self.words = value, np.array(_words(value), dtype=np.int64)
-        self.kind, self.address = RECORDS[type(value).__name__], int(self.words.ctypes.data)
+        self._numba_type_, self.address = RECORDS[type(value).__name__], int(self.words.ctypes.data)
         assert self.address == _address_of(self.words)
 
     def __getattr__(self, name: str) -> Any:
@@ -183,11 +183,6 @@ def _read_value(builder: Any, value_type: Any, place: Any) -> Any:
         at = builder.gep(place, [zero, _IR.Constant(_IR.IntType(32), k)], inbounds=True)
         found = builder.insert_value(found, _read_value(builder, part, at), k)
     return found
-
-
-@typeof_impl.register(Held)  # type: ignore[untyped-decorator]
-def _typeof(value: Held, context: Any) -> Any:
-    return value.kind
 
 
 @unbox(Reference)  # type: ignore[untyped-decorator]

@@ -21,7 +21,7 @@ from .structure import copy_rows
 FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
 SHRUNK = 0.5  # of the residual by the few
 FEW, MORE, GAINED = 3, 8, 0.1  # the same of Newton's method at the end of paths: a few, more if these gain as much
-SWEEPS = 50  # before what begins near the last impulses
+SWEEPS = 10  # before what begins near the last impulses
 CLOSE, BRIEF = 1e-3, 16  # residual of these from which proximal points are taken at once, and factorisations of them
 GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tried
 WARM = (0.3, 3.0, 0.1, 10.0, 1.0, 30.0, 0.03, 0.0)  # begins of paths: nearer to the last impulses or farther inside

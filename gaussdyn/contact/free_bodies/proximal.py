@@ -24,7 +24,7 @@ SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with 
 MOST, LEAST = 0.1, 1e-9  # of the local compliance: bounds of the proximal term
 STALLS = 0.05  # step lengths below: the modes nearby are the wrong ones
 GROWS = 10.0  # factor of the proximal term where Newton's method stalled
-SWEEPS = 100  # they cost some ten factorisations
+SWEEPS = 20  # they cost some two factorisations
 
 
 @record(*[A2] * 5, A1, by_value=True)

@@ -13,6 +13,7 @@ from ..scheme import SOFT, SOFT_ROUNDS
 SOFTER = (1e-2, 1e-4)  # where many gaps begin to push, they are found in a few factorisations like that
 FEW_FACTORS = 8  # of the first round, before it is begun again softer
 MOST_FACTORS = 40  # of one round
+STRAINED = 20.0  # times what the widest violation asks of a gap alone: pushes above cancel one another, or go far
 IDLE_ROUNDS = 100  # of taking out of pushes what moves bodies
 MOST_DROPS = 10  # of gaps that push no longer as others push less
 IDLE = 0.1  # of the pushes: so little that cancels is left there
@@ -183,14 +184,24 @@ def less_idle(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough: fl
     return share
 
 
+@kernel(f"boolean(BodyProblem, {A2})", borrows=True)
+def strained(problem: BodyProblem, p: Array) -> bool:
+    """Return whether a push is much larger than the widest gap to be removed asks for."""
+    asked = push = 0.0
+    for c in range(problem.contacts.first[-1]):
+        wrong = abs(problem.w[c, 0]) if problem.mu[c] < 0.0 else -problem.w[c, 0]
+        asked, push = max(asked, problem.rho[c] * wrong), max(push, abs(p[c, 0]))
+    return push > STRAINED * asked
+
+
 @kernel("int64(BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
 def take_out_idle(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, enough: float) -> int:
     """Take out of the pushes what cancels, until they have the least size; return the factorisations.
 
-    Held gaps that contradict one another push as hard as they are hard otherwise.
+    Held gaps that contradict one another push as hard as they are hard otherwise. Where no push is that large none are.
     """
     p, E, factors = iterate.other, work.E, 0
-    for _ in range(MOST_DROPS):
+    for _ in range(MOST_DROPS if strained(problem, p) else 0):
         if put_idle_pushes(problem, ordering, work, iterate) <= IDLE:
             break
         share = less_idle(problem, work, iterate, enough)
@@ -230,7 +241,7 @@ def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate
 
     p, u, d in `iterate` (p is where to begin, at first). The method of multipliers: soft gaps push, and where they are
     pushed from is moved until no gap changes by more than `enough`. What contradicts is met by least squares, and so is
-    every gap that is held, by pushes of either sign; all have the least size. Where few factorisations do not tell
+    every gap that is held, by pushes of either sign; none grows by what cancels. Where few factorisations do not tell
     which gaps push, softer ones do: hard ones begin to push one after the other.
     """
     _p, u, _centre, p, d = iterate

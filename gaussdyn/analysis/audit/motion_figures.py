@@ -149,8 +149,13 @@ def _way_of_friction(row: Row, r: Array, v: Array) -> Array | None:
 
 
 def _off_slip(row: Row, r: Array, reach: float) -> float:
-    """Return how far the friction of a row is from what it has where it slips, N: in size, and, if it moves, in way."""
+    """Return how far the friction of a row is from what it has where it slips, N: in size, and, if it moves, in way.
+
+    Of a contact that pulls nothing is said here: its residual is that it does.
+    """
     slip, r = parts_of(row)[0], r if len(r) == row.size else np.zeros(row.size)
+    if one_sided(row) and r[0] < 0.0:
+        return 0.0
     u, cap = row.rate[slip], row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
     speed, off = float(np.linalg.norm(u)), abs(float(np.linalg.norm(r[slip])) - cap)
     if speed <= AT_REST * reach:

@@ -31,6 +31,7 @@ from .smooth_phase import Phase
 Sizes = tuple[float, float]
 NONE: Sizes = (0.0, 0.0)
 PULL = 1e-10  # of the largest force: a reaction below zero that is no rounding
+TURNED_LITTLE = 0.9999  # cosine between the way of a slip now and a little later
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,7 +125,7 @@ def choose(
             continue
         if at is not state:
             for chosen in here:  # its slips have turned by then: the accelerations of what opens say too much
-                if chosen.phase is not None and _alike(place.rows, chosen.phase.modes, read):
+                if chosen.phase is not None and _near(place.rows, chosen.phase.modes, read):
                     return chosen
             read = _as_here(setting, state, place.rows, read, at, said, activation)
         phase = setting.phase(read, place.rows)
@@ -169,6 +170,16 @@ def _as_here(
 def _alike(rows: tuple[Row, ...], one: Modes, other: Modes) -> bool:
     """Whether modes differ in their directions at most."""
     return all(one[row.id].name(row) == other[row.id].name(row) for row in rows)
+
+
+def _near(rows: tuple[Row, ...], one: Modes, other: Modes) -> bool:
+    """Whether modes are alike, and slip and roll almost the same way: where one has more than one slip it is that."""
+    ways = [
+        (x, y)
+        for row in rows
+        for x, y in ((one[row.id].slip, other[row.id].slip), (one[row.id].roll, other[row.id].roll))
+    ]
+    return _alike(rows, one, other) and all(np.dot(x, y) >= TURNED_LITTLE for x, y in ways if x)
 
 
 def _goes_on(

@@ -171,9 +171,10 @@ def test_a_place_that_was_not_foreseen_is_noticed() -> None:
 
 def test_a_file_of_it_is_judged_and_goes_on(tmp_path) -> None:
     system, state = cases.tree(2)
-    whole, path = simulate(system, state, 0.16, stepper=ONCE), tmp_path / "run.h5"
-    simulate(system, state, 0.08, stepper=ONCE, out=path)
-    gone_on = simulate(system, state, 0.16, stepper=ONCE, out=path, resume=True)
+    whole, path = simulate(system, state, 0.2, stepper=ONCE), tmp_path / "run.h5"
+    half = simulate(system, state, 0.12, stepper=ONCE, out=path)
+    assert any(key.endswith("/floor") and p.any() for key, p in half.final.memory.items())  # it has touched down
+    gone_on = simulate(system, state, 0.2, stepper=ONCE, out=path, resume=True)
     assert gone_on.state_hash == whole.state_hash
     assert audit(Trajectory.load(path), system).passed
 

@@ -31,7 +31,7 @@ from .velocity_space import room as velocity_room
 FRICTIONLESS, COULOMB, CAPPED = 0, 1, 5  # codes of `programs.laws.projections`
 STEPS, REFUSED = 16, 5  # most steps, and those that hardly lower the residual
 CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
-SHORTEST = 0.05  # share of a step down to which it is shortened until it leads nearer
+SHORTEST = 0.05  # share of a step below which it is not halved again until it leads nearer
 PROXIMAL = 1e-5  # term where rows depend on one another
 FAINT, REGULAR = 1e-10, 1e-4  # the same where they do not: where pivots are no smaller than this
 FEW = 0.5  # rows that are not open, for each velocity, up to which equations are those of reactions

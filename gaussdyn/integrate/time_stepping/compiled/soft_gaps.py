@@ -17,7 +17,8 @@ STRAINED = 20.0  # times what the widest violation asks of a gap alone: pushes a
 IDLE_ROUNDS = 100  # of taking out of pushes what moves bodies
 MOST_DROPS = 10  # of gaps that push no longer as others push less
 IDLE = 0.1  # of the pushes: so little that cancels is left there
-FALLS = 1e-10  # of what cancels, in a round: what falls no faster moves no body
+FALLS = 1e-15  # of what cancels, in a round: what falls no faster moves no body
+LITTLE = 1e-6  # of the widest gap to be removed: what of it passes that follow remove
 
 
 @kernel(f"int64(BodyProblem, BodyWork, {A2}, {A2}, float64)", borrows=True)
@@ -184,14 +185,14 @@ def less_idle(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough: fl
     return share
 
 
-@kernel(f"boolean(BodyProblem, {A2})", borrows=True)
-def strained(problem: BodyProblem, p: Array) -> bool:
-    """Return whether a push is much larger than the widest gap to be removed asks for."""
-    asked = push = 0.0
+@kernel(f"Tuple((float64, boolean))(BodyProblem, {A2})", borrows=True)
+def widest(problem: BodyProblem, p: Array) -> tuple[float, bool]:
+    """Return the widest gap to be removed, and whether a push is much larger than such gaps ask for."""
+    most = asked = push = 0.0
     for c in range(problem.contacts.first[-1]):
         wrong = abs(problem.w[c, 0]) if problem.mu[c] < 0.0 else -problem.w[c, 0]
-        asked, push = max(asked, problem.rho[c] * wrong), max(push, abs(p[c, 0]))
-    return push > STRAINED * asked
+        most, asked, push = max(most, wrong), max(asked, problem.rho[c] * wrong), max(push, abs(p[c, 0]))
+    return most, push > STRAINED * asked
 
 
 @kernel("int64(BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
@@ -200,11 +201,11 @@ def take_out_idle(problem: BodyProblem, ordering: Ordering, work: BodyWork, iter
 
     Held gaps that contradict one another push as hard as they are hard otherwise. Where no push is that large none are.
     """
-    p, E, factors = iterate.other, work.E, 0
-    for _ in range(MOST_DROPS if strained(problem, p) else 0):
+    p, E, factors, (most, strained) = iterate.other, work.E, 0, widest(problem, iterate.other)
+    for _ in range(MOST_DROPS if strained else 0):
         if put_idle_pushes(problem, ordering, work, iterate) <= IDLE:
             break
-        share = less_idle(problem, work, iterate, enough)
+        share = less_idle(problem, work, iterate, max(enough, LITTLE * most))
         if share == 0.0 or share == 1.0:
             break
         for c in range(problem.contacts.first[-1]):

@@ -73,7 +73,10 @@ def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf,
         raise InputError(name, repr(value), _bounds(low, high, open_low), one_number(name, low, high, open_low))
     x = float(value)
     if not math.isfinite(x) or x < low or x > high or (open_low and x == low):
-        raise InputError(name, x, _bounds(low, high, open_low), one_number(name, low, high, open_low))
+        allowed = _bounds(low, high, open_low)
+        if not math.isfinite(x):
+            allowed = allowed.replace("a number", "a finite number")
+        raise InputError(name, x, allowed, one_number(name, low, high, open_low))
     return x
 
 

@@ -12,6 +12,7 @@ from .._show import brief
 from ..arrays import scalar
 from ..errors import InputError
 from ..mechanics.rows import Row
+from ..mechanics.scene import state_of
 from ..mechanics.state import State
 from ..mechanics.system import System
 
@@ -55,7 +56,7 @@ def manifolds_near(system: System, state: State, *, reach: float = 0.0) -> tuple
     Raises
     ------
     InputError
-        A system without shapes of its own, a negative reach.
+        A system without shapes of its own, a scene, a state of another system, a reach that is negative or not finite.
 
     Notes
     -----
@@ -63,7 +64,8 @@ def manifolds_near(system: System, state: State, *, reach: float = 0.0) -> tuple
     cylinder and a polyhedron by 1.3e-3 of its radius besides. Curved shapes are as far from others as the nearest of
     their features: see `collision.distances`.
     """
-    far, asked = scalar("reach", reach, low=0.0), getattr(system, "distances", None)
+    far, state = scalar("reach", reach, low=0.0), state_of(system, state)
+    asked = getattr(system, "distances", None)
     if asked is None:
         mend = "Build it of bodies with shapes: PlanarSystem, SpatialSystem or TreeSystem."
         raise InputError("system", type(system).__name__, "shapes", mend)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from .._show import brief
+from ..arrays import Array, vector
+from ..errors import InputError
 from .state import State
 from .system import System
-
-if TYPE_CHECKING:
-    from ..arrays import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +126,18 @@ class Scene:
     dim: int = 2
 
     __repr__ = brief
+
+
+def state_of(system: object, state: object) -> State:
+    """Return the state; raise InputError unless it is a state of this system, which is no scene."""
+    if isinstance(system, Scene):
+        raise InputError("system", "a Scene", "a system", "Write scene.system, and scene.state for its start.")
+    if not (hasattr(system, "nq") and hasattr(system, "nv")):
+        raise InputError("system", type(system).__name__, "a system", "The system comes first, then its state.")
+    if not isinstance(state, State):
+        given = "nothing" if state is None else type(state).__name__
+        mend = "Write system.state({...}) of bodies, or State(q=q, v=v)."
+        raise InputError("state", given, "a State", mend)
+    vector("q of the state", state.q, system.nq)
+    vector("v of the state", state.v, system.nv)
+    return state

@@ -14,10 +14,12 @@ from scipy.spatial.transform import Rotation
 from gaussdyn.contact.pair_manifolds import manifolds_near
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
+from gaussdyn.mechanics.initial.overlap import overlaps, pushed_apart
 from gaussdyn.mechanics.planar.bodies import PlanarBody
 from gaussdyn.mechanics.planar.contacts import HalfPlane
 from gaussdyn.mechanics.planar.shapes import Disc, Polygon, Stadium
 from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.scene import Scene
 from gaussdyn.mechanics.spatial.bodies import SpatialBody
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
@@ -199,6 +201,39 @@ def test_in_joint_coordinates_shapes_are_as_far_apart():
     assert [x.pair for x in one] == [x.pair for x in other]
     assert [x.distance for x in one] == pytest.approx([x.distance for x in other], rel=0, abs=1e-15)
     assert [[row.id for row in x.points] for x in one] == [[row.id for row in x.points] for x in other]
+
+
+def test_only_a_state_of_the_very_system_is_looked_at():
+    boxes = system_of([Box(half=(0.1, 0.1, 0.1))] * 2)
+    discs, joints = system_of([Disc(radius=0.1)] * 2), SpatialSystem(bodies=boxes.bodies, coordinates="joints")
+    for system in (boxes, discs, joints):
+        good = np.zeros(system.nq)
+        if system is not discs:
+            good[[3, 10]] = 1.0
+        for state in (State(q=good[:3], v=np.zeros(3)), State(q=np.tile(good, 2), v=np.zeros(2 * system.nv))):
+            for look in (manifolds_near, overlaps, pushed_apart):
+                with pytest.raises(InputError, match="q of the state"):
+                    look(system, state)
+        for look in (system.distances, system.within):
+            for q in (good[:3], np.tile(good, 2), np.full(system.nq, np.nan)):
+                with pytest.raises(InputError, match=r"^q: "):
+                    look(q, 1.0)
+            with pytest.raises(InputError, match=r"reach.*a finite number >= 0"):
+                look(good, np.inf)
+        for look in (manifolds_near, overlaps, pushed_apart):
+            with pytest.raises(InputError, match="v of the state"):
+                look(system, State(q=good, v=np.zeros(1)))
+            with pytest.raises(InputError, match=r"state: given ndarray.*system\.state"):
+                look(system, good)
+            scene = Scene(
+                name="s", title="s", source="s", system=system, state=q_state(system, good), t_end=1.0, dt=0.1
+            )
+            with pytest.raises(InputError, match=r"scene\.system"):
+                look(scene, scene.state)
+            with pytest.raises(InputError, match="system comes first"):
+                look(q_state(system, good), system)
+        with pytest.raises(InputError, match=r"reach.*a finite number >= 0"):
+            manifolds_near(system, q_state(system, good), reach=np.inf)
 
 
 def test_systems_without_shapes_are_named():

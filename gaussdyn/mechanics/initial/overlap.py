@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 from ...arrays import Array, scalar
 from ...errors import InputError
 from ..rows import Row
+from ..scene import state_of
 from ..state import State
 from ..system import System
 from .joint_state import GOLDEN
@@ -63,9 +64,9 @@ def overlaps(system: System, state: State, *, tolerance: float = TOLERANCE) -> l
     Raises
     ------
     InputError
-        A negative tolerance.
+        A negative tolerance, a scene, a state of another system.
     """
-    limit = scalar("tolerance", tolerance, low=0.0)
+    limit, state = scalar("tolerance", tolerance, low=0.0), state_of(system, state)
     deepest: dict[frozenset[str], Row] = {}
     for row in _rows(system, state.t, state.q):
         pair = frozenset(_names(row))
@@ -97,12 +98,14 @@ def pushed_apart(system: System, state: State) -> State:
     Raises
     ------
     InputError
-        If there is no room, or no such motion after 60 rounds; names the pair that is left.
+        If there is no room, or no such motion after 60 rounds; names the pair that is left. A scene, a state of another
+        system.
 
     Notes
     -----
     Source: least distance programming by C. L. Lawson and R. J. Hanson, Solving Least Squares Problems (1974), ch. 23.
     """
+    state = state_of(system, state)
     q, nudged = state.q.copy(), False
     for _ in range(ROUNDS):
         rows = _rows(system, state.t, q)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, IntArray, vector
+from ...arrays import Array, IntArray, scalar, vector
 from ...errors import InputError
 from ...mends import one_of
 from ..borders import Extent, Pose
@@ -166,11 +166,25 @@ class PlanarSystem:
         return frozen
 
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
-        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
+        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
+
+        Raises
+        ------
+        InputError
+            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        """
+        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
         return {} if self.detector is None else self.detector.distances(q, reach)
 
     def within(self, q: Array, reach: float) -> PlanarSystem:
-        """Return the system with the contacts of shapes that are open by `reach` (m) at most."""
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most.
+
+        Raises
+        ------
+        InputError
+            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        """
+        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
         if self.detector is None:
             return self
         frozen = copy.copy(self)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, IntArray, vector
+from ...arrays import Array, IntArray, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ...mends import numbers, one_of
@@ -194,11 +194,25 @@ class SpatialSystem:
         return frozen
 
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
-        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
+        """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
+
+        Raises
+        ------
+        InputError
+            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        """
+        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
         return self.contacts.distances(bodies_at(q, np.zeros(self.nv)), reach)
 
     def within(self, q: Array, reach: float) -> SpatialSystem:
-        """Return the system with the contacts of shapes that are open by `reach` (m) at most."""
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most.
+
+        Raises
+        ------
+        InputError
+            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        """
+        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
         frozen = copy.copy(self)
         object.__setattr__(frozen, "contacts", self.contacts.among(bodies_at(q, np.zeros(self.nv)), None, reach))
         return frozen

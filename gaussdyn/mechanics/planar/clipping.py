@@ -70,6 +70,20 @@ def lowest(shape: Array, j: int, other: Array) -> tuple[float, int]:
     return least, at
 
 
+@kernel(f"float64({A2}, {A2})", borrows=True)
+def in_line(a: Array, b: Array) -> float:
+    """Return how far b is beyond a core of two corners along its line, m; minus infinity of other cores."""
+    if len(a) != 2:
+        return -np.inf
+    most = -np.inf
+    for k in range(2):
+        least = np.inf
+        for i in range(len(b)):
+            least = min(least, a[k, NX] * (b[i, Y] - a[k, Y]) - a[k, NY] * (b[i, X] - a[k, X]))
+        most = max(most, least - a[k, LENGTH])
+    return float(most)
+
+
 @kernel(f"{TOUCH}({A2}, {A2}, float64)", borrows=True)
 def nearest_edge(inner: Array, outer: Array, tol: float) -> Touching:
     """Return the corner nearest to an edge between the ends of which it lies, outside; side 0."""
@@ -114,7 +128,7 @@ def closest(a: Array, b: Array, skin: float, tol: float) -> Touching:
         best = max(best, lowest(a, j, b)[0])
     for j in range(edges(b)):
         best = max(best, lowest(b, j, a)[0])
-    if best == -np.inf or (skin > 0.0 and best > 0.0):
+    if best == -np.inf or (skin > 0.0 and max(best, in_line(a, b), in_line(b, a)) > 0.0):
         return nearest_points(a, b, skin, tol)
     for side in range(1, -1, -1):
         outer, inner = (a, b) if side == 1 else (b, a)

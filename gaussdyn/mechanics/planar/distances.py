@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from .clipping import NX, NY, X, Y, edges, lowest, nearest_points
+from .clipping import NX, NY, X, Y, edges, in_line, lowest, nearest_points
 from .search import CENTRE, END, FIRST, FLAT, SIZE, SKIN, Outlines, put_shapes, skin_of
 
 
@@ -24,6 +24,7 @@ def signed_distance(a: Array, b: Array, skin: float) -> float:
         best = max(best, lowest(a, j, b)[0])
     for j in range(edges(b)):
         best = max(best, lowest(b, j, a)[0])
+    best = max(best, in_line(a, b), in_line(b, a))  # cores without an inside, on one line
     return float(best - skin if -np.inf < best <= 0.0 else nearest_points(a, b, skin, 0.0)[0])
 
 

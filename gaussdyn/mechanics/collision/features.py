@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ...arrays import Array, IntArray, scalar, vector
+from ...arrays import Array, BoolArray, IntArray, scalar, vector
 from ...errors import InputError
 from ..contact_law import ContactLaw
 from ..rows import Row, pair_of
@@ -31,6 +31,8 @@ DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM = range(6, 10)
 ELLIPSOID_BALL, ELLIPSOID_LINE, ELLIPSOID_RIM, ELLIPSOID_ELLIPSOID = range(10, 14)
 ELLIPSOIDS = (ELLIPSOID_PLANE, *range(10, 14))
 GUESSED = (EDGE_RIM, RIM_LINE, RIM_RIM, *range(10, 14))  # what has a third direction
+FIRST = (EDGE_RIM, LINE_LINE, DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM)  # what has a direction in the frame of A
+BALLS = (BALL_BALL, RIM_BALL, ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID)  # what has none in that of B
 WIDTH = 25  # numbers of a contact
 WIDE = 120  # velocities: with more of them J of a row is made when it is asked for
 FRICTIONLESS = ContactLaw()
@@ -106,9 +108,17 @@ class Found(NamedTuple):
     label: IntArray
     data: Array
 
-    def taken(self, which: slice | Sequence[int]) -> Found:
+    def taken(self, which: slice | Sequence[int] | BoolArray) -> Found:
         """Return some of the contacts."""
         return Found(self.kind[which], self.bodies[which], self.label[which], self.data[which])
+
+    def directed(self) -> Found:
+        """Return the contacts that have all their directions: a rim around an axis that is its own has none."""
+        lost = np.zeros(len(self.kind), dtype=bool)
+        guessed = np.isin(self.kind, GUESSED)
+        for needed, i in ((np.isin(self.kind, FIRST), 3), (~np.isin(self.kind, BALLS), 10), (guessed, 14)):
+            lost |= needed & ~self.data[:, i : i + 3].any(axis=1)
+        return self.taken(~lost) if lost.any() else self
 
     def pinned(self) -> Found:
         """Return the contacts with points over rims that stay on their edges: every rate is that of its gap then."""
@@ -221,9 +231,7 @@ class Feature:
                 "three numbers > 0: squares of half axes",
                 "Write data[3:6] = (0.01, 0.01, 0.01).",
             )
-        first = self.kind in (EDGE_RIM, LINE_LINE, DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM)
-        second = self.kind not in (BALL_BALL, RIM_BALL, ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID)
-        for needed, i in ((first, 3), (second, 10), (self.kind in GUESSED, 14)):
+        for needed, i in ((self.kind in FIRST, 3), (self.kind not in BALLS, 10), (self.kind in GUESSED, 14)):
             length = math.hypot(*numbers[i : i + 3])
             if needed and abs(length - 1.0) > 1e-9:
                 raise InputError(

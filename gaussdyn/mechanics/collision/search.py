@@ -231,10 +231,10 @@ class Shapes:
         return tuple(self.feature(*row) for row in zip(*(part[:count] for part in space.answer), strict=True))
 
     def look(self, x: Array, R: Array, reach: float, travel: Array) -> Found:
-        """Return the contacts as arrays; checks nothing."""
+        """Return the contacts as arrays, without those that have no direction; checks nothing."""
         space = self.buffers()
         count = self.search(x, R, reach, travel, space)
-        return space.answer.taken(slice(count))
+        return space.answer.taken(slice(count)).directed()
 
     def search(self, x: Array, R: Array, reach: float, travel: Array, buffers: Buffers) -> int:
         """Fill `buffers` with the contacts and return their number; checks nothing."""

@@ -104,9 +104,10 @@ def segments_apart(p: Vector, u: Vector, q: Vector, w: Vector) -> float:
     d = along(p, -1.0, q)
     a, e, b = dot3(u, u), dot3(w, w), dot3(u, w)
     c, f = dot3(u, d), dot3(w, d)
-    across, s = a * e - b * b, 0.0
+    n, s = cross3(u, w), 0.0  # products of lengths would lose the angle of edges that are nearly parallel
+    across = dot3(n, n)
     if across > PARALLEL * a * e:
-        s = min(1.0, max(0.0, (b * f - c * e) / across))
+        s = min(1.0, max(0.0, dot3(n, cross3(w, d)) / across))
     t = min(1.0, max(0.0, (b * s + f) / e)) if e > 0.0 else 0.0
     s = min(1.0, max(0.0, (b * t - c) / a)) if a > 0.0 else 0.0
     r = along(along(d, s, u), -t, w)

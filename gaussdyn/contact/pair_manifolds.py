@@ -60,9 +60,9 @@ def manifolds_near(system: System, state: State, *, reach: float = 0.0) -> tuple
 
     Notes
     -----
-    The distance is continuous in the pose: it changes by no more than the surfaces move towards each other, and of a
-    cylinder and a polyhedron by 1.3e-3 of its radius besides. Curved shapes are as far from others as the nearest of
-    their features: see `collision.distances`.
+    The distance is continuous in the pose: it changes by no more than the surfaces move towards each other, and with
+    cylinders by 1.3e-3 of their radii besides. Curved shapes are as far from others as the nearest of their features:
+    see `collision.distances`. What is deeper in a surface of triangles than `reach` and 2% of its size is not noticed.
     """
     far, state = scalar("reach", reach, low=0.0), state_of(system, state)
     asked = getattr(system, "distances", None)

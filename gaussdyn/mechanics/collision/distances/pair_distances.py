@@ -2,9 +2,10 @@
 
 Spheres, capsules, boxes and convex meshes are polyhedra, segments or points with a skin (`core_distance`): where one of
 two is a box or a mesh their distance is exact at any depth. All others are as far apart as the nearest of their
-features, which is the distance, of ellipsoids and surfaces while they are not deep in each other. Of a cylinder and a
-polyhedron these may be others than those that count, where they are deep in each other or far apart; then the distance
-is that of a prism of 64 sides within the cylinder, at most 1.3e-3 of its radius above its own.
+features, which is the distance, of ellipsoids and surfaces while they are not deep in each other. Of a cylinder and one
+of these, or another cylinder, these may be others than those that count, or none, where they are deep in each other or
+far apart; then the distance is that of a prism of 64 sides within the cylinder, at most 1.3e-3 of its radius above its
+own, of two cylinders of both radii.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..solid_tables import box_polyhedron
 
 SIDES = 64  # of the prism that takes the place of a cylinder
 WITHIN = 1.3e-3  # of its radius: how far its sides are from the cylinder at most
-POLYHEDRA, CORED = (BOX, MESH), (SPHERE, CAPSULE, BOX, MESH, CYLINDER)
+SOLID, CORED = (BOX, MESH, CYLINDER), (SPHERE, CAPSULE, BOX, MESH, CYLINDER)
 FEW = 256  # shapes of which all pairs are looked at
 Pair = tuple[str, str]
 
@@ -67,7 +68,7 @@ class PairDistances:
     Attributes
     ----------
     outlines : dict of int to Outline
-        Of shapes that have cores, by their numbers; empty where there are no polyhedra.
+        Of shapes that have cores, by their numbers; empty where there are no polyhedra and cylinders.
     numbers : IntArray, shape (c,)
         These numbers.
     radius : Array, shape (c,)
@@ -85,7 +86,7 @@ class PairDistances:
     def of(cls, shapes: Shapes) -> PairDistances:
         """Gather all shapes."""
         kind = shapes.arrays.table[:, 0]
-        numbers = np.flatnonzero(np.isin(kind, CORED)) if np.isin(kind, POLYHEDRA).any() else np.zeros(0, np.int64)
+        numbers = np.flatnonzero(np.isin(kind, CORED)) if np.isin(kind, SOLID).any() else np.zeros(0, np.int64)
         outlines = {k: _outline(shapes, k) for k in numbers.tolist()}
         place = shapes.arrays.forms[:, :3]
         far = [np.linalg.norm(one.solid.corners - place[k], axis=1).max() + one.skin for k, one in outlines.items()]
@@ -122,7 +123,7 @@ class PairDistances:
         return {divmod(key, n): gap for key, gap in zip(keys.tolist(), least.tolist(), strict=True)}
 
     def _near(self, bodies: BodyMotions, reach: float) -> list[tuple[int, int]]:
-        """Return the pairs of cores, one of them a polyhedron, that may touch and whose balls are no farther apart."""
+        """Return the pairs of cores, one of them solid, that may touch and whose balls are no farther apart."""
         n, table, numbers = len(self.shapes.labels), self.shapes.arrays.table, self.numbers
         body = table[numbers, 1]
         centre = bodies.x[body] + np.einsum("kij,kj->ki", bodies.R[body], self.shapes.arrays.forms[numbers, :3])
@@ -130,7 +131,7 @@ class PairDistances:
         near = np.sqrt(((centre[i] - centre[j]) ** 2).sum(axis=1)) - self.radius[i] - self.radius[j] <= reach
         a, b = numbers[i], numbers[j]
         near &= (body[i] != body[j]) & ~np.isin(a * n + b, self.shapes.arrays.off)
-        near &= np.isin(table[a, 0], POLYHEDRA) | np.isin(table[b, 0], POLYHEDRA)
+        near &= np.isin(table[a, 0], SOLID) | np.isin(table[b, 0], SOLID)
         return list(zip(a[near].tolist(), b[near].tolist(), strict=True))
 
 

@@ -67,7 +67,7 @@ def manifolds_near(system: System, state: State, *, reach: float = 0.0) -> tuple
     far, state = scalar("reach", reach, low=0.0), state_of(system, state)
     asked = getattr(system, "distances", None)
     if asked is None:
-        mend = "Build it of bodies with shapes: PlanarSystem, SpatialSystem or TreeSystem."
+        mend = "Build it of bodies with shapes, e.g. SpatialSystem(bodies=[...])."
         raise InputError("system", type(system).__name__, "shapes", mend)
     apart: dict[Pair, float] = asked(state.q, far)
     points: dict[Pair, list[Row]] = {pair: [] for pair in apart}

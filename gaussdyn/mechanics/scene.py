@@ -131,9 +131,13 @@ class Scene:
 def state_of(system: object, state: object) -> State:
     """Return the state; raise InputError unless it is a state of this system, which is no scene."""
     if isinstance(system, Scene):
-        raise InputError("system", "a Scene", "a system", "Write scene.system, as in overlaps(scene.system, scene.state).")
+        raise InputError(
+            "system", "a Scene", "a system", "Write scene.system, as in overlaps(scene.system, scene.state)."
+        )
     if not (hasattr(system, "nq") and hasattr(system, "nv")):
-        raise InputError("system", type(system).__name__, "a system", "The system comes first: overlaps(system, system.state()).")
+        raise InputError(
+            "system", type(system).__name__, "a system", "The system comes first: overlaps(system, system.state())."
+        )
     if not isinstance(state, State):
         given = "nothing" if state is None else type(state).__name__
         mend = "Write system.state({...}) of bodies, or State(q=q, v=v)."

@@ -188,10 +188,8 @@ class SpatialSystem:
         if self.contacts.frozen:
             return self
         reach = math.hypot(*self.gravity) * dt * dt
-        frozen = copy.copy(self)
         ahead = self.move(q, v, dt) if dt > 0.0 else q
-        object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, ahead))
-        return frozen
+        return self._with(self.contacts.near(q, v, dt, reach, ahead))
 
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
@@ -205,17 +203,9 @@ class SpatialSystem:
         return self.contacts.distances(bodies_at(q, np.zeros(self.nv)), reach)
 
     def within(self, q: Array, reach: float) -> SpatialSystem:
-        """Return the system with the contacts of shapes that are open by `reach` (m) at most.
-
-        Raises
-        ------
-        InputError
-            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
-        """
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most; raises as `distances`."""
         q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
-        frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", self.contacts.among(bodies_at(q, np.zeros(self.nv)), None, reach))
-        return frozen
+        return self._with(self.contacts.among(bodies_at(q, np.zeros(self.nv)), None, reach))
 
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
         """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
@@ -231,15 +221,11 @@ class SpatialSystem:
         every = lasting(self.contacts, bodies_at(q, v))
         if every is None:
             return None
-        frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", every)
-        return frozen.steady(every.rows(q, v))
+        return self._with(every).steady(every.rows(q, v))
 
     def taking(self, ids: Collection[str], other: SpatialSystem) -> SpatialSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""
-        frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", self.contacts.taking(ids, other.contacts))
-        return frozen
+        return self._with(self.contacts.taking(ids, other.contacts))
 
     def steady(self, rows: Sequence[Row]) -> SpatialSystem:
         """Return the system whose contacts keep the chart of tangents that their normals have in these rows.
@@ -250,18 +236,14 @@ class SpatialSystem:
         found = self.contacts.found
         if charts == self.contacts.charts and (found is None or EDGE_RIM not in found.kind):
             return self
-        frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", replace(self.contacts.pinned(), charts=charts))
-        return frozen
+        return self._with(replace(self.contacts.pinned(), charts=charts))
 
     def pinned(self) -> SpatialSystem:
         """Return the system whose contacts over rims stay where they were found on their edges.
 
         The rate of every contact is the derivative of its gap then, at all states.
         """
-        frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", self.contacts.pinned())
-        return frozen
+        return self._with(self.contacts.pinned())
 
     @property
     def contact_ids(self) -> frozenset[str]:
@@ -455,6 +437,12 @@ class SpatialSystem:
             one_of("coordinate", coordinate, (*PLACES, *RATES)),
         )
 
+    def _with(self, contacts: Contacts) -> SpatialSystem:
+        """Return the system with other contacts listed."""
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", contacts)
+        return frozen
+
     def _pose(self, q: Array, body: str) -> Pose:
         """Return place and rotation of a body or of the ground."""
         if body == GROUND:
@@ -484,8 +472,7 @@ class SpatialSystem:
 
     def _gyroscopic(self, v: Array) -> Array:
         """Return -w x J w of every body, shape (nv,)."""
-        h = np.zeros((len(self.bodies), 6))
-        w = v.reshape(-1, 6)[:, 3:]
+        h, w = np.zeros((len(self.bodies), 6)), v.reshape(-1, 6)[:, 3:]
         L = np.einsum("kij,kj->ki", self._inertias, w)
         h[:, 3] = L[:, 1] * w[:, 2] - L[:, 2] * w[:, 1]
         h[:, 4] = L[:, 2] * w[:, 0] - L[:, 0] * w[:, 2]
@@ -495,8 +482,7 @@ class SpatialSystem:
 
 def _times_vector(Q: Array, W: Array) -> Array:
     """Return the quaternion products q (0, w), row by row, shape (n, 4)."""
-    a, b, c, d = Q.T
-    x, y, z = W.T
+    (a, b, c, d), (x, y, z) = Q.T, W.T
     parts = [-b * x - c * y - d * z, a * x + c * z - d * y, a * y - b * z + d * x, a * z + b * y - c * x]
     return np.stack(parts, axis=1)
 
@@ -505,10 +491,5 @@ def _either(name: str, value: ArrayLike, few: int, many: int) -> Array:
     """Return a vector of one of two sizes."""
     x = vector(name, value)
     if len(x) not in (few, many):
-        raise InputError(
-            name,
-            f"shape {x.shape}",
-            f"a vector of shape ({few},) or ({many},)",
-            numbers(name, few),
-        )
+        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({few},) or ({many},)", numbers(name, few))
     return x

@@ -17,7 +17,7 @@ from ..mechanics.rows import Row
 from ..programs.problems.quadratic import QuadraticProgram
 from ..programs.solution.solution import Solution
 
-AT_REST = 1e-11  # m/s, times the largest speed, at least one: up to this a slip in space has no direction of its own
+AT_REST = 2e-13  # m/s, times the largest speed, at least one: up to this a slip in space has no direction of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
-from ...integrate.contact_modes import AT_REST, parts_of, rough, undirected
+from ...integrate.contact_modes import parts_of, rough
 from ...integrate.recorded_arcs import Arc
 from ...integrate.stepper import near_of
 from ...linalg.factor import solve_spd
@@ -26,6 +26,7 @@ from .step_figures import EXACT, relative
 
 FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
 STILL = 1e-8  # of the terms of a second rate: one that is zero
+UNDIRECTED = 1e-11  # m/s, times the largest speed, at least one: slips that are known no better
 ROUNDED = 1e-14  # of the largest speed, at least one: what rounding leaves of a slip
 MOMENT = 1e-11  # s, times max(1, t)
 CLOCK = 8.0 * EPS  # rounding of times, relative
@@ -139,7 +140,7 @@ def _way_of_friction(row: Row, r: Array, v: Array) -> Array | None:
     None where it has one. Zero where its friction is less than that of a slip: it sticks.
     """
     slip = parts_of(row)[0]
-    if len(row.rate[slip]) < 2 or not undirected(row.rate[slip], v):
+    if len(row.rate[slip]) < 2 or float(np.linalg.norm(row.rate[slip])) > UNDIRECTED * max(1.0, float(np.abs(v).max())):
         return None
     r = r if len(r) == row.size else np.zeros(row.size)
     size = float(np.linalg.norm(r[slip]))
@@ -158,7 +159,7 @@ def _off_slip(row: Row, r: Array, reach: float) -> float:
         return 0.0
     u, cap = row.rate[slip], row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
     speed, off = float(np.linalg.norm(u)), abs(float(np.linalg.norm(r[slip])) - cap)
-    if speed <= AT_REST * reach:
+    if speed <= UNDIRECTED * reach:
         return off
     return max(off, float(np.linalg.norm(r[slip] + cap * u / speed)) - cap * ROUNDED * reach / speed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from ..arrays import Array
+from ..arrays import Array, scalar, vector
 from ..errors import InputError
 from .rows import Row
 
@@ -75,6 +75,17 @@ class System(Protocol):
 
 
 MEMBERS = ("nq", "nv", "mass", "force", "qdot", "move", "near", "rows", "potential", "power", "drawables", "spec")
+
+
+def place_and_reach(q: Array, reach: float, nq: int) -> tuple[Array, float]:
+    """Return coordinates (nq,) and how far shapes that are asked about may be apart, m.
+
+    Raises
+    ------
+    InputError
+        Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+    """
+    return vector("q", q, nq), scalar("reach", reach, low=0.0)
 
 
 def check_is_system(name: str, value: object) -> None:

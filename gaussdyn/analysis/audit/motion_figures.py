@@ -134,13 +134,13 @@ def laws(motion: RecordedMotion) -> float:
     return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
 
 
-def _way_of_friction(row: Row, r: Array, v: Array) -> Array | None:
+def _way_of_friction(row: Row, r: Array, reach: float) -> Array | None:
     """Return the slip (1 m/s) that a row has by its friction, where it is too slow to have a direction of its own.
 
     None where it has one. Zero where its friction is less than that of a slip: it sticks.
     """
     slip = parts_of(row)[0]
-    if len(row.rate[slip]) < 2 or float(np.linalg.norm(row.rate[slip])) > UNDIRECTED * max(1.0, float(np.abs(v).max())):
+    if len(row.rate[slip]) < 2 or float(np.linalg.norm(row.rate[slip])) > UNDIRECTED * reach:
         return None
     r = r if len(r) == row.size else np.zeros(row.size)
     size = float(np.linalg.norm(r[slip]))
@@ -182,7 +182,7 @@ def _law(one: RecordedArc, i: int) -> float:
         rate[held] = 0.0
         if mode == "slip":
             slip, r = parts_of(row)[0], sample.r.get(row.id, np.zeros(0))
-            way = _way_of_friction(row, r, d.v)
+            way = _way_of_friction(row, r, reach)
             if way is not None:
                 rate[slip] = way
             if way is None or way.any():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, IntArray, scalar, vector
+from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ...mends import one_of
 from ..borders import Extent, Pose
@@ -25,6 +25,7 @@ from ..names import GROUND, nearest, parts
 from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..state import State
+from ..system import place_and_reach
 from .bodies import Body
 from .collision import Contact, Detector, Pairs
 from .contacts import HalfPlane, PlanarContact
@@ -168,23 +169,17 @@ class PlanarSystem:
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
 
-        Raises
-        ------
-        InputError
-            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        Raises as `place_and_reach`.
         """
-        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
+        q, reach = place_and_reach(q, reach, self.nq)
         return {} if self.detector is None else self.detector.distances(q, reach)
 
     def within(self, q: Array, reach: float) -> PlanarSystem:
         """Return the system with the contacts of shapes that are open by `reach` (m) at most.
 
-        Raises
-        ------
-        InputError
-            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        Raises as `place_and_reach`.
         """
-        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
+        q, reach = place_and_reach(q, reach, self.nq)
         if self.detector is None:
             return self
         frozen = copy.copy(self)

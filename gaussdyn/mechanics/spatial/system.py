@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, IntArray, scalar, vector
+from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ...mends import numbers, one_of
@@ -29,6 +29,7 @@ from ..names import GROUND, nearest, parts
 from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..state import State
+from ..system import place_and_reach
 from .bodies import SpatialBody
 from .borders import extent_in_space, without_borders
 from .contacts import Contacts, Obstacle, Pairs
@@ -194,17 +195,14 @@ class SpatialSystem:
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
 
-        Raises
-        ------
-        InputError
-            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        Raises as `place_and_reach`.
         """
-        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
+        q, reach = place_and_reach(q, reach, self.nq)
         return self.contacts.distances(bodies_at(q, np.zeros(self.nv)), reach)
 
     def within(self, q: Array, reach: float) -> SpatialSystem:
-        """Return the system with the contacts of shapes that are open by `reach` (m) at most; raises as `distances`."""
-        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
+        """Return the system with the contacts of shapes that are open by `reach` (m) at most, as `distances`."""
+        q, reach = place_and_reach(q, reach, self.nq)
         return self._with(self.contacts.among(bodies_at(q, np.zeros(self.nv)), None, reach))
 
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:

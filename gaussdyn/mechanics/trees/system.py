@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, scalar, vector
+from ...arrays import Array, vector
 from ...errors import InputError
 from ...linalg.rotations import matrix_of, product
 from ..collision.body_motions import BodyMotions
@@ -26,6 +26,7 @@ from ..spatial.contacts import Contacts, Obstacle, Pairs
 from ..spatial.spec import KINDS as SHAPES
 from ..spatial.spec import decoded, encoded
 from ..state import State
+from ..system import place_and_reach
 from . import columns
 from .activations import Activations, activations_of
 from .bodies import TreeBody, TreeJoint
@@ -184,23 +185,17 @@ class TreeSystem:
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
 
-        Raises
-        ------
-        InputError
-            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        Raises as `place_and_reach`.
         """
-        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
+        q, reach = place_and_reach(q, reach, self.nq)
         return self.contacts.distances(ForestState.at(self.forest, q, np.zeros(self.nv)).bodies(), reach)
 
     def within(self, q: Array, reach: float) -> TreeSystem:
         """Return the system with the contacts of shapes that are open by `reach` (m) at most.
 
-        Raises
-        ------
-        InputError
-            Coordinates of a wrong shape or not finite, a reach that is negative or not finite.
+        Raises as `place_and_reach`.
         """
-        q, reach = vector("q", q, self.nq), scalar("reach", reach, low=0.0)
+        q, reach = place_and_reach(q, reach, self.nq)
         here = ForestState.at(self.forest, q, np.zeros(self.nv)).bodies()
         return self._with(self.contacts.among(here, None, reach))
 

@@ -42,8 +42,7 @@ from .records import (
     PhaseTables,
 )
 
-WILD = 1e60
-LOG_FLAT = math.log(1e-14)
+WILD, LOG_FLAT = 1e60, math.log(1e-14)
 
 
 @kernel(f"int64({A2}, int64, {A1})", borrows=True)

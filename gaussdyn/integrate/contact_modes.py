@@ -17,7 +17,8 @@ from ..mechanics.rows import Row
 from ..programs.problems.quadratic import QuadraticProgram
 from ..programs.solution.solution import Solution
 
-AT_REST = 2e-13  # m/s, times the largest speed, at least one: up to this a slip in space has no direction of its own
+AT_REST = 2e-13  # of the largest speed: up to this a slip in space has no direction of its own
+LEAST_SPEED = 5.0  # m/s, rad/s; the largest speed counts as this at least
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def limit_of(row: Row, mode: Mode) -> float:
 def undirected(u: Array, v: Array) -> bool:
     """Whether a slip u in space is zero to rounding of the velocities v, so that it has no direction of its own."""
     speed = math.hypot(u[0], u[1])
-    return speed <= AT_REST or speed <= AT_REST * max(map(abs, v.tolist()))
+    return speed <= AT_REST * LEAST_SPEED or speed <= AT_REST * max(map(abs, v.tolist()))
 
 
 def direction(u: Array, e: Array, v: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
-from ...contact_modes import AT_REST
+from ...contact_modes import AT_REST, LEAST_SPEED
 from .phase_rows import force_of_phase, rates_of_places, rows_of_phase
 from .records import (
     ACCELERATION,
@@ -191,7 +191,7 @@ def slope(phase: PhaseTables, t: float, y: Array, out: Array) -> int:
     rows_of_phase(phase, y)
     power, work = force_of_phase(phase, t, y, h), 0.0
     info[SIDE], info[LOAD], info[REACTION], info[ACCELERATION] = 0.0, 0.0, 0.0, 0.0
-    info[REST] = 1.0
+    info[REST] = LEAST_SPEED
     for j in range(nv):
         info[LOAD], info[REST] = max(info[LOAD], abs(h[j])), max(info[REST], abs(y[nq + j]))
     info[REST] *= AT_REST

@@ -9,7 +9,7 @@ import pytest
 from evidence import examples
 
 from gaussdyn.contact.snapshot import Activation
-from gaussdyn.integrate.contact_modes import AT_REST, CLOSED, OPEN, Mode
+from gaussdyn.integrate.contact_modes import AT_REST, CLOSED, LEAST_SPEED, OPEN, Mode
 from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
 from gaussdyn.integrate.event_driven.phase_integrator import Accuracy
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
@@ -117,7 +117,7 @@ def test_a_slip_within_rounding_of_the_speeds_has_the_direction_of_its_mode(spee
     )
     q = np.array([0.0, 0.0, r, 1.0, 0.0, 0.0, 0.0])
     for share, friction in ((0.5, (-0.6 * mu, -0.8 * mu)), (2.0, (0.0, -mu))):
-        slip = share * AT_REST * max(1.0, speed / r)
+        slip = share * AT_REST * max(LEAST_SPEED, speed / r)
         v = np.array([speed, 0.0, 0.0, 0.0, speed / r, 0.0])
         near = system.near(0.0, q, v, 1.0)
         (row,) = near.rows(0.0, q, v)

@@ -30,7 +30,6 @@ from .primitives import (
     NONE,
     RIM,
     SAME,
-    along_both,
     axis_of,
     centre_of,
     corner,
@@ -286,9 +285,9 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
                 put_edges(found, label, middle, unit(run, 1.0), edge_middle(hx, x_edge), db)
             else:
                 label, t = (j, EDGE + y_edge, i, RIM + x_edge), way * (2.0 * f - 1.0) * hy[run]
-                low, high = along_both(t, hy[run], y, room[other, run], hx[other])
-                at, b = along(middle, 1.0, unit(run, t)), edge_middle(hx, x_edge)
-                put_over_rim(found, label, at, unit(run, 1.0), 0.0, b, unit(k, s), unit(across, sigma), low, high)
+                b, out = edge_middle(hx, x_edge), unit(across, sigma)
+                sizes = (hy[run], hx[other], t)
+                put_over_rim(found, label, middle, unit(run, 1.0), 0.0, b, unit(k, s), out, sizes)
     return last
 
 

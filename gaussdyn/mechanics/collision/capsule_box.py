@@ -14,7 +14,6 @@ from .primitives import (
     END,
     NONE,
     RIM,
-    along_both,
     axis_of,
     corner,
     edge_middle,
@@ -116,10 +115,9 @@ def axis_on_face(
                 da = unit(2, 1.0 if s * cross3(e, db)[k] > 0.0 else -1.0)
                 put(found, LINE_LINE, (i, 0, j, EDGE + edge), NONE, da, r, middle, db, 0.0)
             else:
-                label, at, on = (i, 0, j, RIM + edge), (0.0, 0.0, t), edge // 4
+                label, on = (i, 0, j, RIM + edge), edge // 4
                 out = unit(3 - on - k, 1.0 if middle[3 - on - k] > 0.0 else -1.0)
-                back, ahead = along_both(t, reach, p[on] + t * e[on], e[on], h[on])
-                put_over_rim(found, label, at, unit(2, 1.0), r, middle, unit(k, s), out, back, ahead)
+                put_over_rim(found, label, NONE, unit(2, 1.0), r, middle, unit(k, s), out, (reach, h[on], t))
 
 
 @kernel(f"int64({A2}, int64, int64, {V3}, {V3}, float64, {V3}, {A2})", borrows=True)

@@ -1,6 +1,6 @@
 """The pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
 
-Data of a feature: a (3), da (3), ra, b (3), db (3), rb, of an edge over a rim e (3), low, high, and of ellipsoids the
+Data of a feature: a (3), da (3), ra, b (3), db (3), rb, of an edge over a rim e (3), reach, s0, and of ellipsoids the
 second halves of their matrices (3 and 3); a, da stand in the frame of body A and b, db, e in that of body B. The normal
 points from B into A and the gap is positive while they are apart.
 
@@ -10,10 +10,11 @@ points from B into A and the gap is positive while they are apart.
 * LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A. Parallel ones
   are for that instant what BALL_LINE is.
 * Those with an ellipsoid: see `smooth_kinematics`; da, and db of a second one, are the first half of its matrix.
-* EDGE_RIM: edge of radius ra through a along da, over the rim of a face: plane through b with the outward normal db,
-  which ends there in the direction e. The gap is that of the point a + s da over the rim, low <= s <= high, wherever
-  the bodies are: nearly parallel edges cross elsewhere after the smallest turn. All else is that of a ball about a,
-  where they crossed when the contact was found, so that the rate is the derivative of the gap there only.
+* EDGE_RIM: edge of radius ra along da, its ends `reach` from its middle a, over the rim of a face: plane through b with
+  the outward normal db, which ends there in the direction e, in a rim whose ends are rb from b. It is what the ball
+  about a + s da is where the edge crosses the rim now, between the ends of both: nearly parallel edges cross elsewhere
+  after the smallest turn. The rate is that of the material there, which is that of the gap but for what the crossing
+  runs along an edge that is not level with the face. s0 is where they crossed when the contact was found.
 * Those with a circle: see `rim_kinematics`; e is the normal when the contact was found.
 
 The contact point is where a ball or an ellipsoid touches (the pairs with a plane, BALL_LINE), or half-way between the
@@ -43,13 +44,24 @@ def parallel(a: Vector, b: Vector) -> bool:
     return dot3(m, m) == 0.0
 
 
-@kernel(f"float64({A2}, {A1}, {V3}, {V3}, {V3})", borrows=True)
-def rise_to_rim(RB: Array, data: Array, d: Vector, ea: Vector, n: Vector) -> float:
-    """Return how much higher above the face than its point a, d from b, an edge along ea is over the rim, m."""
-    e = turned(RB, data, 14)
-    k = dot3(e, ea)
+@kernel(f"Tuple((float64, {V3}, float64))({A2}, {A1}, {V3}, {V3})", borrows=True)
+def over_rim(RB: Array, data: Array, d: Vector, ea: Vector) -> tuple[float, Vector, float]:
+    """Return how far from its middle, d from b, an edge along ea is over the rim, m, and a direction of B.
+
+    In that direction the point keeps its place as it runs along the edge: out of the face, or along a rim that ends
+    there. Its component along ea comes last; zero where the edge ends.
+    """
+    reach, half, e = data[17], data[13], turned(RB, data, 14)
+    held, k = e, dot3(e, ea)
     s = -dot3(e, d) / k if k != 0.0 else 0.0
-    return float(max(data[17], min(data[18], s)) * dot3(n, ea))
+    rim = cross3(turned(RB, data, 10), e)
+    slope, y = dot3(rim, ea), dot3(rim, d)
+    if abs(slope) > 0.5 and abs(y + s * slope) > half:  # else it hardly moves along the rim
+        held, k = rim, slope
+        s = (math.copysign(half, y + s * slope) - y) / slope
+    if abs(s) > reach:
+        return math.copysign(reach, s), held, 0.0
+    return s, held, k
 
 
 @record(A1, A2, A1, A1, A1, by_value=True)
@@ -82,23 +94,26 @@ def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: 
     va = along(triple3(A.v), 1.0, cross3(omega_a, arm_a))
     vb = along(triple3(B.v), 1.0, cross3(omega_b, arm_b))
     d, w = along(a, -1.0, b), along(va, -1.0, vb)
-    deb = cross3(omega_b, eb)
+    dea, deb = cross3(omega_a, ea), cross3(omega_b, eb)
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
     if kind >= DISC_PLANE or kind == ELLIPSOID_PLANE:
-        lines, guess = (d, ea, eb, w, cross3(omega_a, ea), deb), turned(RB, data, 14)
+        lines, guess = (d, ea, eb, w, dea, deb), turned(RB, data, 14)
         if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
             gap, n, dn, p, dp = smooth_motion(kind, data, RA, RB, lines, (omega_a, omega_b), guess)
         else:
             gap, n, dn, p, dp = rim_motion(kind, lines, ra, rb, guess)
         c, dc = along(a, -1.0, p), along(va, -1.0, dp)
     elif kind in (BALL_PLANE, EDGE_RIM):
+        if kind == EDGE_RIM:
+            s, held, k = over_rim(RB, data, d, ea)
+            a, d = along(a, s, ea), along(d, s, ea)
+            va, w = along(va, s, dea), along(w, s, dea)
+            ds = -(dot3(cross3(omega_b, held), d) + dot3(held, w)) / k if k != 0.0 else 0.0
+            va = along(va, ds, ea)
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
-        if kind == EDGE_RIM:
-            gap += rise_to_rim(RB, data, d, ea, n)
     elif kind == LINE_LINE:
-        dea = cross3(omega_a, ea)
         m, dm = cross3(ea, eb), along(cross3(dea, eb), 1.0, cross3(ea, deb))
         k = math.sqrt(dot3(m, m))
         n = along((0.0, 0.0, 0.0), 1.0 / k, m)
@@ -151,11 +166,12 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
             distance, n, _, p, _ = rim_motion(kind, lines, ra, rb, guess)
         c, ra, rb = along(a, -1.0, p), 0.0, 0.0
     elif kind in (BALL_PLANE, EDGE_RIM):
+        if kind == EDGE_RIM:
+            s, _, _ = over_rim(RB, data, d, ea)
+            a, d = along(a, s, ea), along(d, s, ea)
         distance, n = dot3(eb, d), eb
         c = along(a, -ra, n)
         rb = 0.0
-        if kind == EDGE_RIM:
-            distance += rise_to_rim(RB, data, d, ea, n)
     elif kind == LINE_LINE:
         m = cross3(ea, eb)
         k = 1.0 / math.sqrt(dot3(m, m))

@@ -122,7 +122,11 @@ class Found(NamedTuple):
 
     def pinned(self) -> Found:
         """Return the contacts with points over rims that stay on their edges: every rate is that of its gap then."""
-        return self._replace(kind=np.where(self.kind == EDGE_RIM, BALL_PLANE, self.kind))
+        over = self.kind == EDGE_RIM
+        data = self.data.copy()
+        data[over, :3] += data[over, 18, None] * data[over, 3:6]
+        data[over, 13] = 0.0
+        return self._replace(kind=np.where(over, BALL_PLANE, self.kind), data=data)
 
     def gaps(self, bodies: BodyMotions) -> Array:
         """Return the gaps, m, shape (c,)."""
@@ -195,7 +199,7 @@ class Feature:
     bodies : (str, str)
         Names of A, which the normal points into, and B, ``ground`` for the ground.
     data : array_like, shape (25,) or fewer
-        a (3), da (3), ra in the frame of A and b (3), db (3), rb, e (3) in that of B, low, high, and the second halves
+        a (3), da (3), ra in the frame of A and b (3), db (3), rb, e (3) in that of B, reach, s0, and the second halves
         of the matrices of ellipsoids, see `smooth_kinematics`; directions of length one, lengths in m. Zeros take the
         place of what is left out behind rb; EDGE_RIM, RIM_LINE, RIM_RIM and ellipsoids need e.
     shapes : (str, str)

@@ -60,16 +60,16 @@ def put_edges(
         put(found, LINE_LINE, (j, g, i, e), b, db, 0.0, a, da, 0.0)
 
 
-@kernel(f"void({A2}, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
+@kernel(f"void({A2}, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, {V3}, {V3})", borrows=True)
 def put_over_rim(
     found: Array, label: tuple[int, int, int, int],
-    a: Vector, da: Vector, ra: float, b: Vector, db: Vector, e: Vector, low: float, high: float,
+    a: Vector, da: Vector, ra: float, b: Vector, db: Vector, e: Vector, sizes: Vector,
 ) -> None:  # fmt: skip
-    """Add a contact of an edge with the rim of a face, see `feature_kinematics`."""
-    put(found, EDGE_RIM, label, a, da, ra, b, db, 0.0)
+    """Add a contact of an edge with the rim of a face, see `feature_kinematics`; sizes: reach, rb, s0."""
+    put(found, EDGE_RIM, label, a, da, ra, b, db, sizes[1])
     c = int(found[0, 0])
     if c < len(found):
-        found[c, 14], found[c, 15], found[c, 16], found[c, 17], found[c, 18] = e[0], e[1], e[2], low, high
+        found[c, 14], found[c, 15], found[c, 16], found[c, 17], found[c, 18] = e[0], e[1], e[2], sizes[0], sizes[2]
 
 
 @kernel(f"void({A2}, int64, {LABEL}, {V3}, float64, {V3}, {V3}, float64, {V3})", borrows=True)
@@ -82,19 +82,6 @@ def put_with_guess(
     c = int(found[0, 0])
     if c < len(found):
         found[c, 14], found[c, 15], found[c, 16] = e[0], e[1], e[2]
-
-
-@kernel("UniTuple(float64, 2)(float64, float64, float64, float64, float64)", borrows=True)
-def along_both(t: float, half: float, y: float, slope: float, side: float) -> tuple[float, float]:
-    """Return how far back and on a point at t of an edge of half length `half` may go on it, and along the rim.
-
-    Along the rim it is at y of -side to side, and comes on by `slope` for each metre of the edge.
-    """
-    low, high = -half - t, half - t
-    if abs(slope) > 0.5:  # else it hardly moves along the rim
-        back, on = (-side - y) / slope, (side - y) / slope
-        low, high = max(low, min(back, on)), min(high, max(back, on))
-    return min(low, 0.0), max(high, 0.0)
 
 
 @kernel(f"{V3}({A2}, int64)", borrows=True)

@@ -13,7 +13,6 @@ from .primitives import (
     END,
     LEVEL,
     NONE,
-    along_both,
     axis_of,
     put,
     put_over_rim,
@@ -222,9 +221,8 @@ def axis_on_face(
             da = unit(2, 1.0 if dot3(cross3(e, u), n) > 0.0 else -1.0)
             put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), NONE, da, r, middle, u, 0.0)
         else:
-            back, ahead = along_both(t, reach, dot3(along(d, t, e), u), dot3(e, u), half)
             label = (i, 0, j, rim_label(solids, block, g))
-            put_over_rim(found, label, (0.0, 0.0, t), unit(2, 1.0), r, middle, n, out, back, ahead)
+            put_over_rim(found, label, NONE, unit(2, 1.0), r, middle, n, out, (reach, half, t))
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)

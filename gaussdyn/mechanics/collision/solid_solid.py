@@ -18,7 +18,7 @@ from ...arrays import Array
 from .box_box import LIKE_FACE, relative, slim, swap_roles
 from .feature_kinematics import BALL_PLANE
 from .nearest_direction import NOWHERE, row3, way_between
-from .primitives import BORDER, KIND, LEVEL, NONE, SAME, along_both, put, put_edges, put_over_rim
+from .primitives import BORDER, KIND, LEVEL, NONE, SAME, put, put_edges, put_over_rim
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
     BLOCK,
@@ -197,9 +197,8 @@ def put_crossing(
         put_edges(found, (j, edge, i, edge_label(solids, x, e)), centre, own, middle, db)
         return
     t = dot3(along(p, -1.0, placed(room, centre)), w)
-    low, high = along_both(t, reach, dot3(along(p, -1.0, middle), u), slope, half)
     label = (j, edge, i, rim_label(solids, x, e))
-    put_over_rim(found, label, along(centre, t, own), own, 0.0, middle, n, out, low, high)
+    put_over_rim(found, label, centre, own, 0.0, middle, n, out, (reach, half, t))
 
 
 @kernel(f"int64({A2}, {A2}, {PAIR}, {A2}, {A2}, int64)", borrows=True)

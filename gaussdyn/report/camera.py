@@ -32,7 +32,7 @@ def view() -> Array:
 
 
 def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
-    """Return the shapes of one pose as planar shapes; those of planar systems as they are.
+    """Return the shapes of one pose as planar shapes, numbered by their names; those of planar systems as they are.
 
     `unit` is half the side of the ground below bodies without extent, m.
     """
@@ -43,7 +43,8 @@ def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
     found = [
         flat for shape in shapes for flat in (_faces(shape) if shape["shape"] in FACED else [_flattened(shape, size)])
     ]
-    return [flat for *_, flat in sorted(found, key=lambda one: one[:2])]
+    names = list(dict.fromkeys(shape.get("name", "") for shape in shapes))  # in an order that no pose changes
+    return [{**flat, "number": names.index(flat["name"])} for *_, flat in sorted(found, key=lambda one: one[:2])]
 
 
 def seen_in_turn(poses: Sequence[Sequence[Shape]]) -> list[list[dict[str, Any]]]:
@@ -166,15 +167,24 @@ def _ground(shape: Shape, size: tuple[Array, float]) -> list[list[float]]:
 
 def _size(shapes: Sequence[Shape]) -> tuple[Array, float]:
     """Return the middle of all bodies, and a half side that holds them, m; 0 without extent."""
-    bodies = [shape for shape in shapes if shape["shape"] != "plane"]
-    places = np.vstack([np.zeros((0, 3)), *(np.atleast_2d(s.get("at", s.get("ends"))) for s in bodies)])
-    places = places if len(places) else np.zeros((1, 3))
-    reach = max((_reach(shape) for shape in shapes), default=0.0)
-    middle = (places.min(axis=0) + places.max(axis=0)) / 2.0
-    return middle, 1.3 * (float(np.abs(places - middle).max()) + 2.0 * reach)
+    points = np.vstack([_span(shape) for shape in shapes if shape["shape"] != "plane"] or [np.zeros((1, 3))])
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = max((_reach(shape) for shape in shapes if "ground" not in shape), default=0.0)
+    return (low + high) / 2.0, 1.3 * (float((high - low).max()) / 2.0 + margin)
+
+
+def _span(shape: Shape) -> Array:
+    """Return points between which a shape is, shape (m, 3), m."""
+    if "corners" in shape:
+        corners = np.array(shape["at"] + np.array(shape["corners"]) @ matrix_of(shape["turn"]).T)
+        return np.array([corners.min(axis=0), corners.max(axis=0)])
+    places = np.atleast_2d(shape.get("at", shape.get("ends")))
+    return np.vstack([places - _reach(shape), places + _reach(shape)])
 
 
 def _reach(shape: Shape) -> float:
-    """Return how far a shape goes from its place along its axes, m."""
-    widest = max(float(np.max(shape.get("half", 0.0))), float(np.abs(shape.get("corners", 0.0)).max()))
-    return widest + float(shape.get("radius", 0.0))
+    """Return how far a shape goes from its place, or the middle of its corners, along its axes, m."""
+    if "corners" in shape:
+        return float(np.ptp(shape["corners"], axis=0).max()) / 2.0
+    halves = max(np.max(shape.get("half", 0.0)), shape.get("half_length", 0.0))
+    return float(halves) + float(shape.get("radius", 0.0))

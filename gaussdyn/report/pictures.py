@@ -156,7 +156,8 @@ def draw(axis: Any, shapes: Sequence[Shape], frame: tuple[float, float, float, f
     for shape in ranked:
         painter = PAINTERS.get(shape["shape"])
         if painter is not None:
-            painter(axis, shape, PALETTE[names.index(shape.get("name")) % len(PALETTE)], frame)
+            number = shape.get("number", names.index(shape.get("name")))
+            painter(axis, shape, PALETTE[number % len(PALETTE)], frame)
 
 
 def points(shape: Shape) -> Array:

@@ -41,6 +41,30 @@ def test_of_a_box_three_faces_are_seen_and_together_cover_its_outline():
     assert areas == pytest.approx(ConvexHull(points).volume)  # they do not overlap
 
 
+def test_bodies_keep_their_numbers_whichever_is_in_front():
+    front, back = view()[2], -view()[2]
+    balls = [{"shape": "sphere", "name": name, "turn": TURN, "radius": 0.1} for name in "ab"]
+    for places in ((front, back), (back, front)):
+        flat = seen([{**ball, "at": at.tolist()} for ball, at in zip(balls, places, strict=True)])
+        assert {shape["name"]: shape["number"] for shape in flat} == {"a": 0, "b": 1}
+
+
+def test_the_ground_is_as_large_as_what_is_on_it_wherever_corners_are_counted_from():
+    """A mesh far from the origin of its corners is no larger than one about it; a capsule counts its length."""
+    corners = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * 0.1
+    plane = {"shape": "plane", "name": "floor", "at": [0.0, 0.0, -0.1], "normal": [0.0, 0.0, 1.0]}
+    sides = []
+    for off in (0.0, 3.0):
+        mesh = {"shape": "solid", "name": "a", "at": [-off, 0.0, 0.0], "turn": [1.0, 0.0, 0.0, 0.0], "faces": []}
+        mesh |= {"corners": corners + np.array([off, 0.0, 0.0]), "ground": True}
+        (ground,) = seen([plane, mesh])
+        sides.append(np.ptp(ground["points"], axis=0))
+    assert sides[1] == pytest.approx(sides[0])
+    pill = {"shape": "capsule", "name": "pill", "at": [0.0, 0, 0], "turn": TURN, "radius": 0.01, "half_length": 0.1}
+    (ground, _) = seen([plane, pill])
+    assert np.ptp(ground["points"], axis=0)[0] > 0.2
+
+
 @pytest.mark.parametrize("turn", [[1.0, 0, 0, 0], TURN])
 def test_a_capsule_is_as_wide_as_its_radius(turn):
     shape = {"shape": "capsule", "name": "pill", "at": [0.0, 0, 0], "turn": turn, "radius": 0.2, "half_length": 1.0}

@@ -7,6 +7,7 @@ from .body_file import ExactBody
 from .contacts import DryFriction, HalfPlane, PlanarContact, Rod, String
 from .forces import Drag, Load, Shaking, Spring
 from .joints import Hinge, Slider, Weld
+from .mass import plate
 from .shapes import Disc, Polygon, Stadium, chain, rectangle
 from .system import PlanarSystem
 
@@ -40,5 +41,6 @@ __all__ = [
     "chain",
     "disc",
     "fixed",
+    "plate",
     "rectangle",
 ]

@@ -17,6 +17,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from ..arrays import Array
 from ..errors import InputError
 from ..mechanics.borders import Crossing, Extent
@@ -84,7 +86,10 @@ def manifolds_at(
     found = _acting(whole, here, reach, counts, closed)
     if found.system is whole:
         return found
-    system = _going_on(whole, found, here, counts.gap) if held is None else _keeping(found, held, here.q, counts.gap)
+    if held is None:
+        system = _single(_going_on(whole, found, here, counts.gap), found, here, counts.gap)
+    else:
+        system = _keeping(found, held, here.q, counts.gap)
     if system is found.system:
         return found
     system = _steady(system, rows_of(system, *here))
@@ -139,7 +144,7 @@ def _acting(whole: System, here: Here, reach: float, counts: Activation, closed:
     """
     shorter = math.inf
     while True:
-        near = whole.near(*here, reach)
+        near = _pinned(whole, whole.near(*here, reach))
         rows = rows_of(near, *here)
         found = Manifolds(_steady(near, rows), rows, shorter)
         deep = {row.id for row in rows if _opens(row) and _touches_now(row, counts, closed)}
@@ -179,6 +184,27 @@ def _going_on(whole: System, found: Manifolds, here: Here, gap: float) -> System
     ids = {row.id for row in rows_of(on, t, q, v)}
     left = {key for key in ids - touch if pair_of_shapes(key) in pairs and extent_of(on, key) is None}
     return on.taking(ids - left, on) if left else on  # type: ignore[attr-defined]
+
+
+def _single(system: System, found: Manifolds, here: Here, gap: float) -> System:
+    """Return the system without points over rims where other features of their shapes touch at the same point.
+
+    As where the end of a capsule comes over a face: from there on its axis passes over the rim nowhere.
+    """
+    rows = found.rows if system is found.system else rows_of(system, *here)
+    touch = {row.id: row.point for row in rows if row.level == "position" and abs(row.gap) <= gap}
+    if len(touch) < 2 or not hasattr(system, "taking"):
+        return system
+    endless = {key for key in touch if extent_of(system, key) is None}
+    double = {
+        key for key in endless for other in touch.keys() - endless
+        if pair_of_shapes(other) == pair_of_shapes(key) and _same(touch[other], touch[key], gap)
+    }  # fmt: skip
+    return system.taking({row.id for row in rows} - double, system) if double else system
+
+
+def _same(a: Array | None, b: Array | None, gap: float) -> bool:
+    return a is not None and b is not None and float(np.abs(a - b).max()) <= gap
 
 
 def _keeping(found: Manifolds, held: Known, q: Array, gap: float) -> System:
@@ -226,6 +252,14 @@ def _touches_now(row: Row, counts: Activation, closed: Collection[str]) -> bool:
 def _steady(system: System, rows: tuple[Row, ...]) -> System:
     """Return the system with contacts in space that keep the chart of their tangents, and their place on an edge."""
     return system.steady(rows) if hasattr(system, "steady") else system
+
+
+def _pinned(whole: System, near: System) -> System:
+    """Return the system with points over rims that stay on their edges, as `_steady` leaves them.
+
+    Where shapes meet later such a point may be far from its rim now, with a gap below zero.
+    """
+    return near.pinned() if near is not whole and hasattr(near, "pinned") else near
 
 
 def _charts(system: System) -> Mapping[str, int]:

@@ -223,6 +223,10 @@ def test_runs_that_did_not_end_complete_and_pass_the_audit(make, t_end):
 
 @pytest.mark.parametrize(("seed", "mu", "eps", "t_end"), [
     (209, 0.8, 0.0, 0.24), (104, 0.8, 0.6, 0.42),  # slips stop among speeds whose rounding is 1e-12 m/s
+    (104, 0.8, 0.3, 0.5),  # friction turns a slip that begins, faster than steps of kernels are
+    (203, 0.8, 0.3, 0.25),  # a point over a rim that shapes meet later has a gap below zero until then
+    (3007, 0.4, 0.0, 0.5),  # what a slip gave that stops, beside a contact that sticks
+    (3009, 0.1, 0.3, 0.4),  # the end of a capsule comes over a face: the point over the rim is the same one
     (212, 0.8, 0.3, 0.42),  # two corners would come to rest with more friction than they have
 ])  # fmt: skip
 def test_falling_bodies_come_to_rest_in_space(seed, mu, eps, t_end):
@@ -231,6 +235,21 @@ def test_falling_bodies_come_to_rest_in_space(seed, mu, eps, t_end):
     assert run.status == "COMPLETED", run.stop
     checked = audit(run, system)
     assert checked.passed, checked.explain()
+
+
+@pytest.mark.slow
+def test_a_capsule_that_rocks_at_rest_goes_on_past_the_end_of_its_impacts():
+    system, state = mixed(3, 3022)  # the other end touches as those of this one end; slips stop in long steps
+    run = simulate(system, state, 0.8, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+def test_a_step_that_is_cut_before_the_end_of_a_run_is_shorter():
+    system, state = falling(3, 3007, mu=0.4, eps_n=0.0, count=2)
+    run = simulate(system, state, 0.445, stepper=EventDriven())  # a slip stops in the last tenth of what is left
+    assert run.status == "COMPLETED", run.stop
 
 
 @pytest.mark.slow

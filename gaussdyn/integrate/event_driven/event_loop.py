@@ -49,6 +49,7 @@ AT_ONCE = 50  # events of one segment: it goes on only where they happen at its 
 ON_THE_WAY = 2000  # or where it passes a sequence of impacts
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
 SLIVER = 1e-9  # s, times max(1, t): steps so short are not cut
+SHORTER = 0.9  # of a step: so long at most is the next one where it has to be cut
 BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
 
 END, EVENT, USER, NONE, AGAIN = "end", "event", "user", "none", "again"  # of a step, that was none, with another step
@@ -134,8 +135,9 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
     if piece is not None and found is not None:
         segment, there, since = _at_event(phase, stretch, piece, found)
         if since > piece.t and there[0] - piece.t > SLIVER * max(1.0, abs(there[0])):
-            back_there = move_to(stretch.segment, phase, piece.t, piece.y)
-            return replace(back_there, pace=replace(back_there.pace, h=since - piece.t)), AGAIN
+            back_there, h = move_to(stretch.segment, phase, piece.t, piece.y), since - piece.t
+            h = h if h <= SHORTER * piece.h else 0.5 * h  # else the same step may be taken, up to the end
+            return replace(back_there, pace=replace(back_there.pace, h=h)), AGAIN
         segment, back = leapt(before, segment)
         yield segment
         if back:
@@ -212,21 +214,26 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
     Return when the last of the steps that lead to it begins, too: later than the step where one is not exact enough, as
     where a slip in space turns at once as it stops. What is recorded between follows that step, so that it is cut then.
     """
-    segment, there, since = stretch.segment, stretch.event, piece.t
+    segment, there = stretch.segment, stretch.event
     if there is not None:
-        return move_to(segment, phase, *there), there, since
+        return move_to(segment, phase, *there), there, piece.t
     assert stretch.look is not None
-    offset = segment.offsets.get((found.guard.id, found.guard.kind), 0.0)
+    offset, last = segment.offsets.get((found.guard.id, found.guard.kind), 0.0), piece
 
     def redo(h: float) -> Piece:
         """Return the last step of those of length h together."""
-        nonlocal since
-        again = stretch.again_to(piece.t + h)
-        since = again.t
-        return again
+        nonlocal last
+        last = stretch.again_to(piece.t + h)
+        return last
 
     there = polished(piece, redo, stretch.look, found, offset)
-    return follow(segment, phase, piece, *there), there, since
+    way = last if _turns_beyond(found) and last.t == piece.t else piece
+    return follow(segment, phase, way, *there), there, last.t
+
+
+def _turns_beyond(found: Crossing) -> bool:
+    """Whether a slip in space stops, so that a step beyond it, in which friction turns over, is not smooth before."""
+    return found.guard.kind in ("stop", "stop_roll") and len(found.guard.ahead) == 2
 
 
 def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there: Point) -> tuple[Segment, str]:
@@ -306,8 +313,8 @@ def _gone_beyond(segment: Segment, phase: Phase, slope: Slope, at: Callable[[flo
         x = at(t + ahead)
     if ahead == 0.0:
         return segment
-    beyond = np.concatenate([x[:counted], x[counted:] - y[counted:]])
-    return along(segment, phase, slope, Way(there, (t + ahead, beyond), at))
+    first, beyond = (np.concatenate([one[:counted], one[counted:] - y[counted:]]) for one in (y, x))
+    return along(segment, phase, slope, Way((t, first), (t + ahead, beyond), at))
 
 
 def _may_settle(segment: Segment, state: State) -> bool:

@@ -44,6 +44,7 @@ from .phase_state import HARDLY, SETTLED
 from .rank_watch import nearly_dependent
 from .run_memory import RunMemory, Task
 from .segment import Segment, number_in
+from .simultaneous_contacts import rounding
 from .user_events import NamedEvent, UserEvent, events_of
 
 
@@ -248,8 +249,9 @@ def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
 def _in_flight(dynamics: LocalDynamics, segment: Segment) -> LocalDynamics:
     """Return the dynamics with gaps that are open in the middle of a phase as open, however small they are."""
     modes, closed = {} if segment.phase is None else segment.phase.modes, segment.task.accuracy.activation.gap
+    least = -rounding(segment.q)
     small = [
-        row.level == "position" and 0.0 < row.gap <= closed and not modes.get(row.id, CLOSED).closed
+        row.level == "position" and least < row.gap <= closed and not modes.get(row.id, CLOSED).closed
         for row in dynamics.rows
     ]
     if not any(small):

@@ -31,7 +31,7 @@ from .phase_state import FADED, Instant
 from .run_memory import Task
 from .segment import Segment
 from .smooth_phase import Phase, trail_of
-from .stiff_slip import turnings
+from .stiff_slip import beginning, turnings
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
@@ -127,7 +127,8 @@ def _found(
 def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     """Let the kernels take steps as long as nothing happens, if they serve.
 
-    They do not where stability bounds their steps and a slip that turns may be the reason: see `PhaseMotion.step`.
+    They do not where a slip in space begins, which friction turns at once, nor where stability bounds their steps and a
+    slip that turns may be the reason: see `PhaseMotion.step`.
     """
     task, pace = segment.task, segment.pace
     turning = bool(turnings(phase))
@@ -137,6 +138,10 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     kernels = _compiled(phase, task) if served else None
     if kernels is None or kernels.borders:
         return Stretch(segment)
+    if turning:
+        segment, now = segment.located(phase)
+        if beginning(phase, now, task.accuracy.activation.speed):
+            return Stretch(segment)
     kernels.put_offsets(segment.offsets)
     done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff)
     segment = replace(
@@ -195,24 +200,25 @@ class Way(NamedTuple):
 def along(segment: Segment, phase: Phase, slope: Slope, way: Way) -> Segment:
     """Go along a way within a phase, and keep what was passed."""
     (t, y), at, known, h = way.start, way.at, way.known, way.end[0] - way.start[0]
-    given = None
+    given, stops, n = None, False, len(segment.q) + len(segment.v)
     if h > 0.0:
         times = (t + h * LOBATTO).tolist()
         places = [y, *(at(x) for x in times[1:-1]), way.end[1]]
         if phase.redundant:
             r = _shared_along(segment, phase, times, places, at)
         else:
-            n = len(segment.q) + len(segment.v)
             rates = [known[0], *(None for _ in times[1:-1]), known[1]]
             r = [
                 (slope(x, place) if rate is None else rate)[n:-2]
                 for x, place, rate in zip(times, places, rates, strict=True)
             ]
-            if _stops(segment, phase, *way.end):
+            if stops := _stops(segment, phase, *way.end):
                 r[-1] = _forces(segment, _turned_before(segment, phase, way), *way.end)
         trail = trail_of(phase, np.array([t]), np.array([h]), np.array([places]), np.array([r]))
         segment = segment.noting(segment.account.passed(trail))
-        given = trail[0].impulses() if phase.redundant else None
+        # steps that end where a slip stops take its last direction from before them
+        if phase.redundant or stops:
+            given = {key: y[n:-2][phase.pushes[key]] + p for key, p in trail[0].impulses().items()}
     return move_to(segment, phase, *way.end, given)
 
 

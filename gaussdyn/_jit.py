@@ -29,7 +29,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
 from ._cache import NEEDED, kernel_directory, machine_code, reason, say
-from ._lean_numba import lean
+from ._lean_numba import lean, short_loops
 from ._records import RECORDS
 from ._records import Held as Held
 from ._records import nothing as nothing
@@ -83,6 +83,9 @@ def kernel(
     signature: str | list[str], *, inline: bool = False, borrows: bool = False, entry: bool = False
 ) -> Callable[[F], F]:
     """Compile a function for fixed argument types, caching the machine code on disk.
+
+    In packages of `_lean_numba.FORWARD` only negative numbers in its text count from the end of an array, not indices
+    that turn out negative.
 
     Parameters
     ----------
@@ -172,7 +175,8 @@ class _Waiting:
             jitted.add_overload = self.add_inner
         with typeinfer.register_dispatcher(jitted), global_compiler_lock:
             for kind in self.kinds:
-                self.read(kind) or jitted.compile(kind)
+                if not self.read(kind):
+                    self.compile(kind)
         for found in self.found():  # what comes from disk has told numba its needs, and its callers have them too
             found.library._reload_init.update(found.reload_init)
         self.taken, jitted.get_call_template = True, self.linked
@@ -181,6 +185,11 @@ class _Waiting:
             del jitted._compile_for_args  # until now other threads wait there
         else:
             jitted.compile = lambda _kind: None  # types are those of the signatures
+
+    def compile(self, kind: Any) -> None:
+        """Compile it, and keep it on disk."""
+        with short_loops(self.jitted.py_func.__module__):
+            self.jitted.compile(kind)
 
     def read(self, kind: Any) -> bool:
         """Take machine code from disk. Numba's own way times every call of LLVM, once more within each caller."""

@@ -5,6 +5,10 @@
 * The type of ``a + b`` or ``a[i]`` is found by asking all that could know, strings and lists first, for every place
   where it stands. The answer depends on the types alone, so it is kept.
 * Flags of compiling are keys of dictionaries, and listed anew whenever one is compared with itself.
+* An index may be negative, and is then counted from the end: code for that at every index keeps loops from becoming
+  vectors. In kernels of `FORWARD` only negative numbers in their text are.
+* Loops that become vectors take several of these at a time, and fewer than sixteen entries one by one. What `FORWARD`
+  has is shorter: one vector at a time.
 * Machine code on disk has the code beside it that callers are linked with, which is read though none is compiled; and
   every call of LLVM is told to listeners that nobody has put there. Loading takes half the time without.
 
@@ -18,7 +22,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
-from numba.core import event
+from numba.core import cgutils, event, types
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.codegen import ll as llvm
 from numba.core.targetconfig import TargetConfig
@@ -27,6 +31,11 @@ from numba.extending import overload
 from numba.np import arrayobj
 
 _find_type = BaseFunction.get_call_type
+NAME, INTERLEAVE = "gaussdyn", "-force-vector-interleave"
+FORWARD = ("integrate.time_stepping.core", "linalg", "mechanics.trees", "programs.blocks", "programs.laws")
+_forward = [False]  # whether loops are those of `FORWARD`, kernels that are compiled within others last
+_IR: Any = cgutils.ir
+_fixed_index = arrayobj.fix_integer_index
 _unserialise, _start, _end = CPUCodegen.unserialize_library, event.start_event, event.end_event
 _found: dict[Any, Any] = {}  # (operator, types of arguments) -> signature
 
@@ -40,6 +49,19 @@ def lean() -> Iterator[None]:
                 stack.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)
         yield
+
+
+@contextmanager
+def short_loops(module: str) -> Iterator[None]:
+    """Compile a kernel of a module, and within it those that it calls: loops as is best there, see `FORWARD`."""
+    of = module.partition(".")[2] + "."
+    _forward.append(any(of.startswith(f"{one}.") for one in FORWARD))
+    llvm.set_option(NAME, f"{INTERLEAVE}={int(_forward[-1])}")
+    try:
+        yield
+    finally:
+        _forward.pop()
+        llvm.set_option(NAME, f"{INTERLEAVE}={int(_forward[-1])}")
 
 
 def _unlike_shapes(_given: Any, _wanted: Any) -> None:
@@ -124,7 +146,32 @@ def _end_event(kind: str, data: Any = None, exc_details: Any = None) -> None:
         _end(kind, data, exc_details)
 
 
+def _index(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+    """Return an index as it stands; only a negative number in the text of a kernel is counted from the end.
+
+    Numba looks at every index whether it is negative, and loops with such a look in them do not become vectors.
+    """
+    number = _number(index)
+    if not _forward[-1] or not kind.signed or (number is not None and number < 0):
+        return _fixed_index(context, builder, kind, index, size)
+    return context.cast(builder, index, kind, types.intp)
+
+
+def _number(value: Any) -> int | None:
+    """Return the number that a value of LLVM is, None if that is not known; entries of tuples are traced back."""
+    while isinstance(value, _IR.instructions.ExtractValue):
+        at, value = list(value.indices), value.operands[0]
+        while isinstance(value, _IR.instructions.InsertValue) and list(value.indices) != at:
+            value = value.operands[0]
+        if not isinstance(value, _IR.instructions.InsertValue):
+            return None
+        value = value.operands[1]
+    known = isinstance(value, _IR.Constant) and isinstance(value.constant, int)
+    return value.constant if known else None
+
+
 _INSTEAD = (
+    (arrayobj, "fix_integer_index", _index),
     (CPUCodegen, "unserialize_library", _unserialised),
     (event, "start_event", _start_event),
     (event, "end_event", _end_event),

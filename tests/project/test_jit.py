@@ -34,6 +34,19 @@ from .toy_numbers import FACTOR
 def outer(x):
     return FACTOR * inner(x)
 """
+INDEX = """
+from __future__ import annotations
+from .._jit import kernel
+
+@kernel("void(float64[::1], float64, float64[::1], int64, int64)", entry=True, borrows=True)
+def add(y, scale, x, low, high):
+    for i in range(low, high):
+        y[i] += scale * x[i]
+
+@kernel("float64(float64[::1], float64[:,::1], int64)", entry=True, borrows=True)
+def ends(x, A, n):
+    return x[-1] + 10.0 * A[-1, n - 2] + 100.0 * A[n - 2, -1] + 1000.0 * A[-1, -2]
+"""
 BRANCHES = (
     "".join(f"    if x == {k}.5:\n        x = x * {k}.25 - 1.0 / (x + {k}.0)\n" for k in range(200))
     + "    return x + 1.0"
@@ -433,3 +446,22 @@ def test_kernels_are_plain_functions_where_numba_is_told_so():
     words = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "5.0"
+
+
+def test_loops_of_some_packages_become_vectors_and_negative_numbers_count_from_the_end(toy: Path) -> None:
+    for package in ("linalg", "other"):
+        (toy / package).mkdir()
+        (toy / package / "__init__.py").write_text("")
+        (toy / package / "toy_index.py").write_text(INDEX)
+    code = (
+        "import numpy as np, re; from toy.linalg.toy_index import add, ends; from toy.other import toy_index; "
+        "x, A = np.array([1.0, 2.0, 3.0]), np.arange(9.0).reshape(3, 3); "
+        "print(ends(x, A, 3), 3.0 + 10.0 * A[2, 1] + 100.0 * A[1, 2] + 1000.0 * A[2, 1]); "
+        "print(toy_index.ends(x, A, 1), 3.0 + 10.0 * A[2, 2] + 100.0 * A[2, 2] + 1000.0 * A[2, 1]); "
+        "(made,) = add.overloads.values(); "
+        "print(len(re.findall(r'fadd <[248] x double>', made.library.get_llvm_str())))"
+    )
+    found, wanted, back, from_end, vectors = call(toy, code)[0]
+    assert found == wanted
+    assert back == from_end
+    assert int(vectors) > 0

@@ -10,6 +10,7 @@ from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
 
 LONG = 8  # terms of a sum from which on it is taken in parts
 SMALL = 6  # velocities of a node whose factor is inverted: a body
+WIDE = 16  # columns that are solved side by side
 FEW_TREES = 4  # up to which rows of trees are taken together, column by column: farther apart they have too many zeros
 
 
@@ -348,28 +349,23 @@ def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: A
 
 @kernel(f"void({A2}, {I2}, {A2}, int64)", borrows=True)
 def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
-    """Put X = L^-T X, n columns: four at a time, and what is zero in all four costs nothing."""
-    whole = n // 4 * 4
-    for c in range(0, whole, 4):
+    """Put X = L^-T X, n columns: some at a time, and what is zero in all of them costs nothing."""
+    for first in range(0, n, WIDE):
+        end = min(first + WIDE, n)
         for k in range(len(L) - 1, -1, -1):
-            row, branch, x = L[k], branches[k], X[k]
-            x0, x1, x2, x3 = x[c], x[c + 1], x[c + 2], x[c + 3]
-            if x0 == 0.0 and x1 == 0.0 and x2 == 0.0 and x3 == 0.0:
+            row, branch, x, some = L[k], branches[k], X[k], False
+            for c in range(first, end):
+                some |= x[c] != 0.0
+            if not some:
                 continue
-            m, inverse = branch[0] - 1, 1.0 / row[branch[0] - 1]
-            x0, x1, x2, x3 = x0 * inverse, x1 * inverse, x2 * inverse, x3 * inverse
-            x[c], x[c + 1], x[c + 2], x[c + 3] = x0, x1, x2, x3
+            m = branch[0] - 1
+            inverse = 1.0 / row[m]
+            for c in range(first, end):
+                x[c] *= inverse
             for a in range(m):
                 s, y = row[a], X[branch[1 + a]]
-                y0, y1, y2, y3 = y[c] - s * x0, y[c + 1] - s * x1, y[c + 2] - s * x2, y[c + 3] - s * x3
-                y[c], y[c + 1], y[c + 2], y[c + 3] = y0, y1, y2, y3
-    for c in range(whole, n):
-        for k in range(len(L) - 1, -1, -1):
-            row, branch = L[k], branches[k]
-            m, value = branch[0] - 1, X[k, c] * (1.0 / row[branch[0] - 1])
-            X[k, c] = value
-            for a in range(m if value != 0.0 else 0):
-                X[branch[1 + a], c] -= row[a] * value
+                for c in range(first, end):
+                    y[c] -= s * x[c]
 
 
 @kernel("boolean(Layout)", borrows=True)

@@ -67,9 +67,14 @@ def clear_branch(forest: Forest, b: int, first: int, n: int, rows: Rows) -> None
         d = dofs[d, ABOVE]
 
 
-@kernel(f"void(Forest, Shapes, int64, float64, {A1}, int64, int64, Rows)", borrows=True)
-def add_going(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, first: int, n: int, rows: Rows) -> None:
-    """Add the velocity of body b at the contact point, sign times, to the rows N, T1, T2 (or N) from `first` on."""
+@kernel(f"void(Forest, Shapes, int64, int64, {A1}, int64, int64, Rows)", borrows=True)
+def add_going(forest: Forest, shapes: Shapes, f: int, side: int, v: Array, first: int, n: int, rows: Rows) -> None:
+    """Add the velocity of one body of contact f at its point to the rows N, T1, T2 (or N) from `first` on.
+
+    That of the first body, side 0, is what they are along its branch; that of the second, which has been cleared, is
+    taken off.
+    """
+    b, sign, adds = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side, side != 0
     S, dofs, d, frame = forest.moving.S, forest.trees.dofs, forest.trees.bodies[b, LAST], shapes.frame
     arm = along(triple3(shapes.out[0, 4:7]), -1.0, triple3(forest.moving.x[forest.trees.bodies[b, ROOT]]))
     N, T1, T2 = triple3(frame[0]), triple3(frame[1]), triple3(frame[2])
@@ -79,9 +84,10 @@ def add_going(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, fir
         way = sign * v[d]
         u = along(triple3(S[d, 3:6]), 1.0, cross3(triple3(S[d, 0:3]), arm))
         x, y, z = dot3(N, u), dot3(T1, u), dot3(T2, u)
-        normal[d], s, s1, s2 = normal[d] + sign * x, s + way * x, s1 + way * y, s2 + way * z
+        s, s1, s2 = s + way * x, s1 + way * y, s2 + way * z
         if n > 1:
-            one[d], two[d] = one[d] + sign * y, two[d] + sign * z
+            one[d], two[d] = (one[d] if adds else 0.0) + sign * y, (two[d] if adds else 0.0) + sign * z
+        normal[d] = (normal[d] if adds else 0.0) + sign * x
         d = dofs[d, ABOVE]
     rows.rate[first] += s
     if n > 1:
@@ -110,10 +116,11 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
     f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
     for i in range(first, first + n):
         rows.rate[i] = 0.0
+    a, b = body_at(shapes.bodies[f, 0], len(forest.moving.x)), body_at(shapes.bodies[f, 1], len(forest.moving.x))
+    clear_branch(forest, b, first, n, rows)
+    if n > 3:
+        clear_branch(forest, a, first + 3, n - 3, rows)
     for side in range(2):
-        clear_branch(forest, body_at(shapes.bodies[f, side], len(forest.moving.x)), first, n, rows)
-    for side in range(2):
-        b, sign = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side
-        add_going(forest, shapes, b, sign, v, first, n, rows)
+        add_going(forest, shapes, f, side, v, first, n, rows)
         if n > 3:
-            add_turning(forest, shapes, b, sign, v, first, n, rows)
+            add_turning(forest, shapes, a if side == 0 else b, 1.0 - 2.0 * side, v, first, n, rows)

@@ -108,17 +108,34 @@ def link_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array
     add_direction(J, 2 * k, ib, tb, -sign * ex, -sign * ey, b1, b2)
 
 
-@kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
-def offset_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array, found: Array) -> None:
-    """Fill in a component of x_a - x_b along a direction in space, see `joints.Hinge`."""
-    ia, ta, ib, tb = numbers[k, A], numbers[k, TURNS_A], numbers[k, B], numbers[k, TURNS_B]
-    ax, ay, au, aw, adx, ady, a1, a2, _ = marker(y, nv, ia, ta, data[k, AT_A], data[k, AT_A + 1])
-    bx, by, bu, bw, bdx, bdy, b1, b2, _ = marker(y, nv, ib, tb, data[k, AT_B], data[k, AT_B + 1])
-    x, z = data[k, NORMAL], data[k, NORMAL + 1]
-    found[k, GAP], found[k, RATE] = x * (ax - bx) + z * (ay - by), x * (au - bu) + z * (aw - bw)
-    found[k, DRIFT] = x * (adx - bdx) + z * (ady - bdy)
-    add_direction(J, 2 * k, ia, ta, x, z, a1, a2)
-    add_direction(J, 2 * k, ib, tb, -x, -z, b1, b2)
+@kernel(f"boolean({I2}, {A2}, int64)", borrows=True)
+def goes_on(numbers: IntArray, data: Array, k: int) -> bool:
+    """Return whether the next constraint is another component for the same markers, as of hinges."""
+    if k + 1 >= len(numbers) or numbers[k + 1, KIND] != OFFSET:
+        return False
+    same = numbers[k, A] == numbers[k + 1, A] and numbers[k, B] == numbers[k + 1, B]
+    for c in range(NORMAL):
+        same = same and data[k, c] == data[k + 1, c]
+    return bool(same)
+
+
+@kernel(f"int64({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
+def offset_rows(y: Array, nv: int, numbers: IntArray, data: Array, first: int, J: Array, found: Array) -> int:
+    """Fill in a component of x_a - x_b along a direction in space, see `joints.Hinge`, and the next if it is another.
+
+    Returns how many these are.
+    """
+    ia, ta, ib, tb = numbers[first, A], numbers[first, TURNS_A], numbers[first, B], numbers[first, TURNS_B]
+    ax, ay, au, aw, adx, ady, a1, a2, _ = marker(y, nv, ia, ta, data[first, AT_A], data[first, AT_A + 1])
+    bx, by, bu, bw, bdx, bdy, b1, b2, _ = marker(y, nv, ib, tb, data[first, AT_B], data[first, AT_B + 1])
+    size = 2 if goes_on(numbers, data, first) else 1
+    for k in range(first, first + size):
+        x, z = data[k, NORMAL], data[k, NORMAL + 1]
+        found[k, GAP], found[k, RATE] = x * (ax - bx) + z * (ay - by), x * (au - bu) + z * (aw - bw)
+        found[k, DRIFT] = x * (adx - bdx) + z * (ady - bdy)
+        add_direction(J, 2 * k, ia, ta, x, z, a1, a2)
+        add_direction(J, 2 * k, ib, tb, -x, -z, b1, b2)
+    return size
 
 
 @kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
@@ -163,14 +180,18 @@ def disc_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array
 @kernel(f"void({A1}, int64, {I2}, {A2}, {A2}, {A2})", borrows=True)
 def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, found: Array) -> None:
     """Fill in J (2 n, nv), and gap, rates and drifts in `found` (n, 7), of n constraints; dry rows have one row."""
-    for k in range(len(numbers)):
+    k, n = 0, len(numbers)
+    for i in range(2 * n):
         for j in range(nv):
-            J[2 * k, j] = J[2 * k + 1, j] = 0.0
-        found[k, RATE + 1] = found[k, DRIFT + 1] = 0.0
+            J[i, j] = 0.0
+    for i in range(n):
+        found[i, RATE + 1] = found[i, DRIFT + 1] = 0.0
+    while k < n:
+        if numbers[k, KIND] == OFFSET:
+            k += offset_rows(y, nv, numbers, data, k, J, found)
+            continue
         if numbers[k, KIND] == CONTACT:
             contact_row(y, nv, numbers, data, k, J, found)
-        elif numbers[k, KIND] == OFFSET:
-            offset_row(y, nv, numbers, data, k, J, found)
         elif numbers[k, KIND] == TURN:
             turn_row(y, nv, numbers, data, k, J, found)
         elif numbers[k, KIND] == DISC:
@@ -182,6 +203,7 @@ def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, fou
             add_direction(J, 2 * k, i, turns, x, z, a1, a2)
         else:
             link_row(y, nv, numbers, data, k, J, found)
+        k += 1
 
 
 @kernel(f"void({I2}, {A2}, {A2}, {A2})", borrows=True)

@@ -17,6 +17,7 @@ from ..joints.equation import AS_RATE, AS_VALUE
 
 OFFSET, TRAVEL, DISTANCE, COSINE, TWIST, ANGLE = range(6)  # kinds of equations; from COSINE on of turns
 KIND, A, B, FIRST, SECOND = range(5)  # columns of `equations`: kind, bodies, axes of a and of b
+HELD_POINT = 1  # as SECOND of OFFSET: this row and the next two are all three components for the same markers
 AT_A, AXES_A, AT_B, AXES_B, MIDDLE = 0, 3, 12, 15, 24  # columns of `markers`; axes row by row
 VALUE, RATE, WRENCH_A, WRENCH_B = 0, 1, 2, 8  # columns of `found`
 ALONG, DRAG, LOAD, SHAKING = range(4)  # kinds of forces; springs and drives act along an equation
@@ -91,6 +92,18 @@ def unit(k: int) -> Vector:
     return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
 
 
+@kernel(f"UniTuple({V3}, 4)(Mechanism, int64)", borrows=True)
+def way_between(tables: Mechanism, e: int) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return d = x_a - x_b of the markers of an equation, its rate, and their arms."""
+    numbers, markers = tables.equations[e], tables.markers[e]
+    a, b = numbers[A], numbers[B]
+    arm_a, arm_b = turned(tables.R[a], markers, AT_A), turned(tables.R[b], markers, AT_B)
+    d = along(along(triple3(tables.x[a]), 1.0, arm_a), -1.0, along(triple3(tables.x[b]), 1.0, arm_b))
+    w = along(triple3(tables.velocity[a]), 1.0, cross3(triple3(tables.omega[a]), arm_a))
+    w = along(w, -1.0, along(triple3(tables.velocity[b]), 1.0, cross3(triple3(tables.omega[b]), arm_b)))
+    return d, w, arm_a, arm_b
+
+
 @kernel(f"void({A1}, float64, float64, {V3}, {V3}, {V3})", borrows=True)
 def put_equation(out: Array, value: float, rate: float, force: Vector, a: Vector, b: Vector) -> None:
     """Put an equation: `force` acts on the body of a, its opposite on that of b; a, b are the moments."""
@@ -104,12 +117,8 @@ def put_equation(out: Array, value: float, rate: float, force: Vector, a: Vector
 def place_equation(tables: Mechanism, e: int) -> None:
     """Evaluate a component of d = x_a - x_b in space (OFFSET), along an axis of b (TRAVEL), or its length."""
     numbers, markers = tables.equations[e], tables.markers[e]
-    kind, a, b = numbers[KIND], numbers[A], numbers[B]
-    omega_a, omega_b = triple3(tables.omega[a]), triple3(tables.omega[b])
-    arm_a, arm_b = turned(tables.R[a], markers, AT_A), turned(tables.R[b], markers, AT_B)
-    d = along(along(triple3(tables.x[a]), 1.0, arm_a), -1.0, along(triple3(tables.x[b]), 1.0, arm_b))
-    w = along(triple3(tables.velocity[a]), 1.0, cross3(omega_a, arm_a))
-    w = along(w, -1.0, along(triple3(tables.velocity[b]), 1.0, cross3(omega_b, arm_b)))
+    kind, b = numbers[KIND], numbers[B]
+    d, w, arm_a, arm_b = way_between(tables, e)
     n, bend = unit(numbers[FIRST]), ZERO
     if kind == TRAVEL:
         n = axis(tables.R[b], markers, AXES_B + numbers[FIRST])
@@ -118,7 +127,8 @@ def place_equation(tables: Mechanism, e: int) -> None:
         size = math.sqrt(dot3(d, d))
         n = along(ZERO, 1.0 / size, d) if size > 0.0 else unit(0)
     moment_b = along(bend, -1.0, cross3(arm_b, n))
-    put_equation(tables.found[e], dot3(n, d), dot3(n, w) + dot3(bend, omega_b), n, cross3(arm_a, n), moment_b)
+    rate = dot3(n, w) + dot3(bend, triple3(tables.omega[b]))
+    put_equation(tables.found[e], dot3(n, d), rate, n, cross3(arm_a, n), moment_b)
 
 
 @kernel("void(Mechanism, int64)", borrows=True)
@@ -193,6 +203,29 @@ def joint_row(tables: Mechanism, r: int, J: Array) -> tuple[float, float]:
     if what == AS_VALUE:
         return gap, rate
     return (rate if what == AS_RATE else 0.0), rate
+
+
+@kernel(f"void(Mechanism, int64, float64, {V3}, {A2})", borrows=True)
+def put_lever(tables: Mechanism, body: int, sign: float, arm: Vector, J: Array) -> None:
+    """Put how a body moves a point at this arm into the three rows of J, with a sign; the ground moves none."""
+    if body == len(tables.x) - 1:
+        return
+    R, i, (x, y, z) = tables.R[body], 6 * body, arm
+    for j in range(3):
+        J[j, i + j] = sign
+        J[0, i + 3 + j] = sign * (R[1, j] * z - R[2, j] * y)
+        J[1, i + 3 + j] = sign * (R[2, j] * x - R[0, j] * z)
+        J[2, i + 3 + j] = sign * (R[0, j] * y - R[1, j] * x)
+
+
+@kernel(f"void(Mechanism, int64, {A1}, {A1}, {A2})", borrows=True)
+def point_rows(tables: Mechanism, e: int, gap: Array, rate: Array, J: Array) -> None:
+    """Put the three rows that hold a point, `HELD_POINT`, as `joint_row` does one by one; J holds zeros."""
+    d, w, arm_a, arm_b = way_between(tables, e)
+    for i in range(3):
+        gap[i], rate[i] = d[i], w[i]
+    put_lever(tables, tables.equations[e, A], 1.0, arm_a, J)
+    put_lever(tables, tables.equations[e, B], -1.0, arm_b, J)
 
 
 @kernel(f"void(Mechanism, {A1}, {A1})", borrows=True)

@@ -34,6 +34,7 @@ from .records import (
     POSITION,
     PULL,
     REACH,
+    SPATIAL,
     UNILATERAL,
     Carried,
     Data,
@@ -212,8 +213,8 @@ def lay_out(model: Model, contacts: int) -> None:
         k, a, b = joints + f, shapes.bodies[f, 0], shapes.bodies[f, 1]
         size = int(shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]], SIZE])
         layout.kind[k], layout.level[k], layout.start[k] = CONTACT if size > 1 else UNILATERAL, POSITION, row
-        first, second = shapes.node[a] if a >= 0 else -1, shapes.node[b] if b >= 0 else -1
-        low, high = max(first, second), max(first, second) + 1
+        first, second = shapes.node[a, 0] if a >= 0 else -1, shapes.node[b, 0] if b >= 0 else -1
+        low, high = max(first, second), shapes.node[a if first > second else b, 1]
         if min(first, second) >= 0:
             low = min(first, second)
         end, alone = end_of_branches(model, a, b, layout.nodes[high])
@@ -246,7 +247,7 @@ def recall(layout: Layout, carried: Carried, last: Array, now: IntArray) -> bool
 @kernel("void(Layout, Data)", borrows=True)
 def forget_rows(layout: Layout, data: Data) -> None:
     """Clear the rows of the contacts of shapes, which were others before, and may have reached other bodies."""
-    if len(layout.nodes) == 2 and layout.who != FOREST:  # all reach alike, and evaluations write all that they reach
+    if layout.who == SPATIAL and len(data.v) == 6:  # all reach the one body, and evaluations write all that they reach
         return
     for i in range(layout.counts[3], layout.counts[1]):
         for j in range(len(data.v)):

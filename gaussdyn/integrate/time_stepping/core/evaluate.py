@@ -12,8 +12,13 @@ from ....arrays import Array, IntArray
 from ....mechanics.collision.contact_rows import body_poses
 from ....mechanics.planar.row_kernels import GAP, RATE, combine_rows, planar_forces, planar_potential, planar_rows
 from ....mechanics.spatial.row_kernels import (
+    HELD_POINT,
+    KIND,
+    OFFSET,
+    SECOND,
     joint_row,
     move_bodies3,
+    point_rows,
     put_bodies,
     spatial_forces,
     spatial_mass,
@@ -127,9 +132,9 @@ def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     for k in range(n):
         e = k if k < model.layout.counts[2] else k + planar.beside
         rows.gap[k] = planar.found[e, GAP]
-        law, known, first = rows.law[k], planar.law[k], start[k]
-        for c in range(6):
-            law[c] = known[c]
+        first, named = start[k], k < model.layout.counts[2]
+        for c in range(0 if named else 6):  # of those given one by one they are there, see `row_model`
+            rows.law[k, c] = planar.law[k, c]
         for i in range(first, start[k + 1]):
             rows.rate[i] = planar.found[e, RATE + i - first]
             J, own = rows.J[i], planar.J[2 * e + i - first]
@@ -162,14 +167,19 @@ def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of bodies in space: of joints, and of the contacts that are listed."""
     layout, tables = model.layout, model.mechanism
     put_bodies(tables, q, v)
-    for k in range(layout.counts[2]):
-        i = layout.start[k]
+    for i in range(layout.counts[3]):
         for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
             rows.J[i, j] = 0.0
-        rows.gap[k], rows.rate[i] = joint_row(tables, k, rows.J[i])
-        for c in range(6):
-            rows.law[k, c] = model.shapes.joint_laws[k, c]
-    for k in range(layout.counts[2], layout.counts[0]):
+    k, joints = 0, layout.counts[2]  # whose laws are there, see `row_model`; each has one row
+    while k < joints:
+        e = tables.parts[k, 0]
+        if tables.equations[e, KIND] == OFFSET and tables.equations[e, SECOND] == HELD_POINT:
+            point_rows(tables, e, rows.gap[k : k + 3], rows.rate[k : k + 3], rows.J[k : k + 3])
+            k += 3
+        else:
+            rows.gap[k], rows.rate[k] = joint_row(tables, k, rows.J[k])
+            k += 1
+    for k in range(joints, layout.counts[0]):
         contact_of_shapes(layout, model.shapes, tables, k, rows)
 
 

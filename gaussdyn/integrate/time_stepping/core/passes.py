@@ -141,7 +141,7 @@ def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: boo
         for j in range(nv):
             short[j] = push[j] + span.dt * data.h[j] - data.V[13, j]
         size = top = 0.0
-        multiply_nodes(work.inverse, model.layout.nodes if by_nodes else work.whole, short, data.V[14])
+        multiply_nodes(work.inverse, work.threes if by_nodes else work.whole, short, data.V[14])
         for i in range(nv):
             size = max(size, abs(data.V[14, i]))
         if not size < 0.5 * last:

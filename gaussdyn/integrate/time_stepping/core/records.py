@@ -205,7 +205,7 @@ class Callback(NamedTuple):
     answer: Array
 
 
-@record("SearchShapes", "SearchSpace", I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2)
+@record("SearchShapes", "SearchSpace", I1, A3, A1, A1, I2, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2)
 class Shapes(NamedTuple):
     """The shapes of a system in space, and the contacts that may act within a step.
 
@@ -216,12 +216,10 @@ class Shapes(NamedTuple):
         Kind of every shape: what has one law is of one kind.
     laws : Array, shape (kinds, kinds, 7)
         The six law columns of pairs of kinds, and the number of their rows.
-    joint_laws : Array, shape (n0, 6)
-        Of joints.
     radius, travel : Array, shape (bodies,)
         Of the balls that hold the bodies; how far rounding moves them, m.
-    node : IntArray, shape (bodies,)
-        The node that a body belongs to, see `Layout.nodes`; -1: it stands still.
+    node : IntArray, shape (bodies, 2)
+        The first of the nodes that a body belongs to, see `Layout.nodes`, and their end; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
         Where bodies come to without reactions, or where they end.
     kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 25)
@@ -242,7 +240,6 @@ class Shapes(NamedTuple):
     space: SearchSpace
     kind_of: IntArray
     laws: Array
-    joint_laws: Array
     radius: Array
     travel: Array
     node: IntArray

@@ -130,7 +130,7 @@ def _built_in_plane(system: PlanarSystem, state: State, room: int) -> Built:
     model = nothing(Model)._replace(layout=layout, planar=planar)
     if detector is not None:
         model = model._replace(touches=planar_model.touches_of(system, room), carried=_carried(layout))
-    return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
+    return Built(model, _data(system, layout, law), tuple(row.id for row in found), None, None)
 
 
 def _carried(layout: Layout) -> Carried:
@@ -145,32 +145,33 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
     tables, lines = spatial_model.mechanism_of(system)
     known = {row.id: row for row in system.joint_rows(state.t, state.q, state.v)}
     found = tuple(known[line.id] if not line.damping else _damper(line, system.nv) for line in lines)
-    laws, node = np.array([law_of(row) for row in found]).reshape(-1, 6), np.arange(len(system.bodies))
-    shapes = spatial_model.shapes_of(system, laws, node, room)
-    layout = _layout(system, SPATIAL, found, [line.bodies for line in lines], len(shapes.kind), 5)
+    laws = np.array([law_of(row) for row in found]).reshape(-1, 6)
+    nodes, node = spatial_model.nodes_of(system)
+    shapes = spatial_model.shapes_of(system, node, room)
+    own = [tuple((node[list(line.bodies)] - (0, 1)).ravel().tolist()) for line in lines]
+    layout = _layout(system, SPATIAL, found, own, len(shapes.kind), 5, nodes)
     soft = [k for k, line in enumerate(lines) if line.damping]
     layout.kind[soft] = SOFT
     layout = layout._replace(dampers=len(soft))
     carried = _carried(layout)
     model = nothing(Model)._replace(layout=layout, mechanism=tables, shapes=shapes, carried=carried)
-    return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
+    return Built(model, _data(system, layout, laws), tuple(row.id for row in found), None, None)
 
 
 def _built_of_trees(system: TreeSystem, room: int) -> Built:
     """Return trees of bodies."""
     forest, ahead, nodes, node, ends = forest_model.forest_of(system)
     laws = np.array([law_of(row) for row in system.blanks]).reshape(-1, 6)
-    shapes = spatial_model.shapes_of(system, laws, node, room)
+    shapes = spatial_model.shapes_of(system, np.stack([node, node + (node >= 0)], axis=1), room)
     above = forest.trees.dofs[:, ABOVE]
     own = [tuple((np.searchsorted(nodes, end, side="right") - 1).tolist()) for end in ends]
     layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), 5, nodes, above)
     layout.reach[: len(ends), HIGH] = [max(end) + 1 for end in ends]
     layout.reach[: len(ends), BRANCH] = [len(end) == 1 for end in ends]
     model = nothing(Model)._replace(layout=layout, forest=forest, ahead=ahead, shapes=shapes, carried=_carried(layout))
-    data = _data(system, layout)
+    data = _data(system, layout, laws)
     for rows in (data.begin, data.mid, data.end):
         forest_model.put_steady_rows(forest, rows.J)
-        rows.law[: len(laws)] = laws
     steady = data.mid.J[: len(ends)] != 0.0
     layout.reach[: len(ends), ALONE] = np.where(steady.sum(axis=1) == 1, 1 + steady.argmax(axis=1), 0)
     return Built(model, data, tuple(row.id for row in system.blanks), None, None)
@@ -248,8 +249,6 @@ def shape_contact(system: System, label: tuple[int, ...]) -> str:
 
 def _nodes(system: System, who: int) -> IntArray:
     """Return where the diagonal blocks of the mass begin."""
-    if who == SPATIAL:
-        return np.arange(0, system.nv + 1, 6)
     return np.arange(system.nv + 1) if who == PLANAR else np.array([0, system.nv])
 
 
@@ -258,13 +257,16 @@ def _rows(system: System, layout: Layout) -> Rows:
     return Rows(np.zeros(n), np.zeros(m), np.zeros((m, system.nv)), np.zeros((n, 6)), np.ones(n, dtype=np.int64))
 
 
-def _data(system: System, layout: Layout) -> Data:
-    """Return room for a step."""
+def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
+    """Return room for a step; with the laws of all that are no contacts of shapes, where they are always the same."""
     nq, nv, n, m = system.nq, system.nv, len(layout.kind), len(layout.reach)
     acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
     begin, mid, end = (_rows(system, layout) for _ in range(3))
     seen = _rows(system, layout) if layout.turning else mid
     end = end._replace(asked=acts)
+    if laws is not None:
+        for rows in (begin, mid, end, seen):
+            rows.law[: len(laws)] = laws
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
     M, L, of = (np.zeros((nv, nv)) for _ in range(3))
     bare, h, foreseen = np.zeros(nv), np.zeros(nv), np.zeros(nq + nv)

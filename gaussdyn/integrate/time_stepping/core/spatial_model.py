@@ -27,8 +27,12 @@ from ....mechanics.spatial.row_kernels import (
     COSINE,
     DISTANCE,
     DRAG,
+    FIRST,
+    HELD_POINT,
+    KIND,
     LOAD,
     OFFSET,
+    SECOND,
     SHAKING,
     TRAVEL,
     TWIST,
@@ -173,6 +177,8 @@ def mechanism_of(system: SpatialSystem) -> tuple[Mechanism, list[JointRow]]:
         tables.part(part)
     forces = [tables.force(one) for one in system.forces]
     rows = sorted(tables.rows, key=lambda row: (max(row.bodies), min(row.bodies), row.id))
+    equations = _whole(tables.equations, len(tables.equations), 5)
+    _note_points(equations, rows)
     inertia = np.array([body.inertia for body in system.bodies])
     ball = np.array([np.array_equal(J, J[0, 0] * np.eye(3)) for J in inertia], dtype=np.int64)
     R, e = np.zeros((n + 1, 3, 3)), len(tables.equations)
@@ -181,15 +187,38 @@ def mechanism_of(system: SpatialSystem) -> tuple[Mechanism, list[JointRow]]:
     return Mechanism(
         np.zeros((n + 1, 3)), R, np.zeros((n + 1, 3)), np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 6)),
         np.array([[body.mass] for body in system.bodies]), inertia, ball, np.array([weight, np.zeros(nv)]),
-        _whole(tables.equations, e, 5), _real(tables.markers, e, 25), np.zeros((e, 14)),
+        equations, _real(tables.markers, e, 25), np.zeros((e, 14)),
         _whole([(*row.equations, row.gap) for row in rows], len(rows), 3),
         _real([(*row.factors, *row.taken) for row in rows], len(rows), 4),
         _whole([kind for kind, _ in forces], len(forces), 2), _real([x for _, x in forces], len(forces), 6),
     ), rows  # fmt: skip
 
 
-def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntArray, room: int) -> Shapes:
-    """Return the shapes of a system whose bodies belong to these nodes, with room for some contacts."""
+def _note_points(equations: IntArray, rows: list[JointRow]) -> None:
+    """Note the first of three rows one after the other that are all components of a joint's offset."""
+    for r in range(len(rows) - 2):
+        three = [rows[r + k].equations[0] for k in range(3)]
+        kinds = [tuple(equations[e, [KIND, FIRST]].tolist()) for e in three]
+        if kinds == [(OFFSET, 0), (OFFSET, 1), (OFFSET, 2)] and three == list(range(three[0], three[0] + 3)):
+            equations[three[0], SECOND] = HELD_POINT
+
+
+def nodes_of(system: SpatialSystem) -> tuple[IntArray, IntArray]:
+    """Return where the diagonal blocks of the mass begin, and first node and end of every body, shape (n, 2).
+
+    Every velocity is a node, but for turns about axes in which the inertia is not diagonal.
+    """
+    begins, own = [0], list[tuple[int, int]]()
+    for body in system.bodies:
+        J, first = np.asarray(body.inertia), len(begins) - 1
+        for size in (1, 1, 1, *((1, 1, 1) if np.count_nonzero(J - np.diag(np.diag(J))) == 0 else (3,))):
+            begins.append(begins[-1] + size)
+        own.append((first, len(begins) - 1))
+    return np.array(begins), _whole(own, len(own), 2)
+
+
+def shapes_of(system: SpatialSystem | TreeSystem, node: IntArray, room: int) -> Shapes:
+    """Return the shapes of a system whose bodies belong to these nodes, see `Shapes.node`, with room for contacts."""
     found, n = system.contacts.shapes, len(system.bodies)
     buffers = found.buffers(room)
     kinds, laws = _laws(system)
@@ -198,7 +227,7 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
     lists = [_contacts(buffers.room) for _ in range(2)]
     gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8, -1.0, 0.0])
     return Shapes(
-        buffers.shapes.value, buffers.space.value, kinds, laws, joint_laws, system.contacts.radii,
+        buffers.shapes.value, buffers.space.value, kinds, laws, system.contacts.radii,
         np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity, np.zeros((1, 7)), np.zeros((6, 3)),
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from .problem.standstill import room as still_room
 GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED, STANDS, UNSEEN = range(10)  # entries of `Work.course`
 
 
-@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1, I1)
+@record("Standstill", A2, I1, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1, I1)
 class Work(NamedTuple):
     """Work space of a step.
 
@@ -25,6 +25,8 @@ class Work(NamedTuple):
         Of M - theta dt dh/dv.
     whole : IntArray, shape (2,)
         Nodes of a matrix that has one block only.
+    threes : IntArray
+        Nodes of a matrix that has blocks of three: bodies in space move apart from how they turn.
     small : Array, shape (6, 3)
     mean, speed, momentum, hu, wu : Array
         Mean velocity; largest speeds at hand, and their momentum; force and w of the last pass.
@@ -46,6 +48,7 @@ class Work(NamedTuple):
     still: Standstill
     inverse: Array
     whole: IntArray
+    threes: IntArray
     small: Array
     mean: Array
     speed: Array
@@ -65,7 +68,7 @@ def room(n: int, m: int, nv: int) -> Work:
     vectors = [np.zeros(nv) for _ in range(4)]
     numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
     square = still_room(m, nv), np.zeros((nv, nv))
-    both = np.array([0, nv]), np.zeros((6, 3))
+    both = np.array([0, nv]), np.arange(0, nv + 1, 3), np.zeros((6, 3))
     course = np.zeros(UNSEEN + 1, dtype=np.int64)
     sizes = np.zeros(m), np.zeros(n), numbers[0], np.zeros(n)
     return Work._make([*square, *both, *vectors, *sizes, *numbers[1:], course])

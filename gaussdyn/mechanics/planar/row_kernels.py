@@ -181,10 +181,10 @@ def disc_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array
 def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, found: Array) -> None:
     """Fill in J (2 n, nv), and gap, rates and drifts in `found` (n, 7), of n constraints; dry rows have one row."""
     k, n = 0, len(numbers)
-    for i in range(2 * n):
-        for j in range(nv):
-            J[i, j] = 0.0
     for i in range(n):
+        for row in range(2 * i, 2 * i + (2 if numbers[i, KIND] in (CONTACT, DISC) else 1)):
+            for j in range(nv):
+                J[row, j] = 0.0
         found[i, RATE + 1] = found[i, DRIFT + 1] = 0.0
     while k < n:
         if numbers[k, KIND] == OFFSET:

@@ -418,21 +418,43 @@ def add_columns(z: Array, low: int, high: int, X: Array, out: Array, n: int) -> 
             out[j] += s * x[j]
 
 
+@kernel(f"void({I2}, {I1}, int64, {A2}, {A2}, {A1})", borrows=True)
+def products_in_reach(reach: IntArray, at: IntArray, n: int, Z: Array, A: Array, farthest: Array) -> None:
+    """Put A = Z Z^T, of rows that reach as far as the rows `at`: those of bodies one after the other have few products.
+
+    farthest: work space, how far any row up to each reaches.
+    """
+    far = 0
+    for i in range(n):
+        low, high, z, own, near = reach[at[i], LOW], reach[at[i], HIGH], Z[i], A[i], i
+        far = max(far, high)
+        farthest[i] = far
+        while near > 0 and farthest[near - 1] > low:
+            near -= 1
+        for j in range(near):
+            if own[j] != 0.0:
+                own[j] = A[j, i] = 0.0
+        for j in range(near, i + 1):
+            first, end = max(low, reach[at[j], LOW]), min(high, reach[at[j], HIGH])
+            own[j] = A[j, i] = part_dot(z, Z[j], first, end) if first < end else 0.0
+
+
 @kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, int64, {A2}, {A2}, {A2})", borrows=True)
 def cross_products(
     layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, A: Array, X: Array
 ) -> None:  # fmt: skip
-    """Put Z = J L^-1 and A = J (L^T L)^-1 J^T = Z Z^T of the n rows `at` of J; X: see `half_solve_rows`."""
-    reach, together = layout.reach, taken_together(layout)
+    """Put Z = J L^-1 and A = J (L^T L)^-1 J^T = Z Z^T of the n rows `at` of J; X: see `half_solve_rows`.
+
+    A comes back as it went, symmetric.
+    """
+    reach = layout.reach
     half_solve_rows(layout, L, inverse, J, at, n, Z, X)
+    if not taken_together(layout):
+        products_in_reach(reach, at, n, Z, A, X[0])
+        return
     for i in range(n):
-        low, high, z = reach[at[i], LOW], reach[at[i], HIGH], Z[i]
-        if together:
-            add_columns(z, 0, high, X, A[i], i + 1)
+        add_columns(Z[i], 0, reach[at[i], HIGH], X, A[i], i + 1)
         for j in range(i + 1):
-            if not together:
-                first, end = max(low, reach[at[j], LOW]), min(high, reach[at[j], HIGH])
-                A[i, j] = part_dot(z, Z[j], first, end) if first < end else 0.0
             A[j, i] = A[i, j]
 
 

@@ -12,7 +12,7 @@ from .acting import one_sided, stopped, surely_late
 from .evaluate import force_at, move, rows_at
 from .linear import row_dot
 from .problem.dependent_joints import clear, clear_rows
-from .projection import FAILED, Push, left, limit, project, shift_ahead, violation
+from .projection import FAILED, Push, keep_shifts_if_near, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -117,6 +117,15 @@ def knows_rates(model: Model, data: Data) -> bool:
     return bool(same)
 
 
+@kernel("int64(Model, Data, Push, Span, float64, float64)", borrows=True)
+def put_on_joints(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
+    """Move the end of the step onto what it violates by more than is allowed, see `project`; OVERLAP if that failed."""
+    said = project(model, data, push, span, enough, rough)
+    if said == UNANSWERED:
+        return FAULT
+    return OVERLAP if said == FAILED else DONE
+
+
 @kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
 def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
     """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
@@ -126,19 +135,21 @@ def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     if not move(model, data.q, work.mean, span.dt, push.place):
         return FAULT
     far = 0.0
+    if not first:
+        keep_shifts_if_near(layout, data, push)
     for i in range(len(data.q)):
         far = max(far, abs(push.place[i] - (data.q[i] if first else data.moved[i]))) if not last else 0.0
         data.q1[i] = data.moved[i] = push.place[i]
-    if span.project and not first and not shift_ahead(model, data, push, work.mean, span.dt):
+    if first:
+        push.kept[1] = 0
+    elif span.project and not shift_ahead(model, data, push, work.mean, span.dt):
         return FAULT
     for j in range(len(data.v)):
         push.mean[j] = work.mean[j]
     if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
-    said = project(model, data, push, span, left(layout, push, far, first)) if span.project else 0
-    if said == UNANSWERED:
-        return FAULT
-    return OVERLAP if said == FAILED else DONE
+    enough, rough = left(layout, data, push, far, first)
+    return int(put_on_joints(model, data, push, span, enough, rough)) if span.project else DONE
 
 
 @kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True)

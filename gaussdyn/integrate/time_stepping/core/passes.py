@@ -11,12 +11,23 @@ from ..scheme import CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
 from .evaluate import force_at, move, resist_anew
 from .linear import factor_mass, multiply_abs, multiply_mass, multiply_nodes, row_dot
-from .pass_end import ENOUGH, force_along, guessed, in_reach, knows_rates, lead_to_end, look_ahead, put_end, put_mean
+from .pass_end import (
+    ENOUGH,
+    force_along,
+    guessed,
+    in_reach,
+    knows_rates,
+    lead_to_end,
+    look_ahead,
+    put_end,
+    put_mean,
+    put_on_joints,
+)
 from .problem.contact_problem import Problem, assemble, gather
-from .problem.contact_solver import claimed, solve
+from .problem.contact_solver import claimed, hold, solve
 from .problem.dependent_joints import contrary
 from .problem.standstill import bring_to_rest
-from .projection import STALE, Push, limit, violation
+from .projection import STALE, Push, joints_alone, limit, violation
 from .records import (
     BEFORE,
     CHANGE,
@@ -40,7 +51,7 @@ from .records import (
     Model,
     Span,
 )
-from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, PASS, SLOPED, TURNS, Work
+from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, LOOSE, PASS, SLOPED, TURNS, Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step
@@ -247,11 +258,28 @@ def aims(layout: Layout, span: Span, last: float) -> tuple[float, float, float]:
     return max(span.tol, min(FIRST, FINER * last)), min(TRUST, GUESS * last), ENOUGH
 
 
+@kernel("boolean(Data, Work)", borrows=True)
+def far_from_guess(data: Data, work: Work) -> bool:
+    """Return whether the solution is so far from the guess that data are for that there surely is another pass."""
+    far = size = 0.0
+    for j in range(len(data.v)):
+        far, size = max(far, abs(data.V[0, j] - data.v1[j])), max(size, work.speed[j])
+    return bool(far > FIRST * size)
+
+
 @kernel("int64(Model, Data, Work, Problem, Span, float64, float64)")
 def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span, tol: float, rough: float) -> int:
-    """Solve the contact problem to tol, and bring to rest what stands; HARD if it cannot be solved."""
+    """Solve the contact problem to tol, and bring to rest what stands; HARD if it cannot be solved.
+
+    Where there are joints alone, in coordinates of bodies, what rounding leaves of their rates is of no account while
+    there is another pass to come.
+    """
     layout = model.layout
-    E, floor = solve(layout, data.seen, data, problem, span.dt, tol, rough)
+    alone = layout.who != FOREST and problem.counts[1] == 0
+    E, floor = solve(layout, data.seen, data, problem, span.dt, tol, rough, alone)
+    work.course[LOOSE] = int(alone and far_from_guess(data, work))
+    if alone and work.course[LOOSE] == 0:
+        hold(layout, data.seen, data, problem, data.V[0])
     data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
     solved = max(tol, floor) >= E
     if not solved and not max(ROUGH, rough) >= E:
@@ -319,9 +347,11 @@ def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem
     if model.layout.who != FOREST:
         if not take_along(model, data, work, push, span):
             return FAULT
-        if acts_all(model.layout, data) and violation(model.layout, data, push, False) <= limit(STALE * CLOSE, data.q1):
+        if not (span.project and acts_all(model.layout, data)):
+            return int(lead_to_end(model, data, work, push, span, False, False))
+        if violation(model.layout, data, push, False) <= limit(STALE * CLOSE, data.q1):
             return DONE
-        return int(lead_to_end(model, data, work, push, span, False, False))
+        return int(put_on_joints(model, data, push, span, CLOSE, 0.0))
     data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)
     take_solution(data)
     put_mean(data, work, span)
@@ -380,18 +410,37 @@ def solve_pass(
     return lead_to_end(model, data, work, push, span, False, blind), False
 
 
+@kernel("int64(Model, Data, Work, Push, Problem, Span)", borrows=True)
+def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+    """Hold the joints to rounding where passes have left that to the last one; FAULT or OVERLAP where that failed."""
+    if model.layout.who == FOREST:
+        return DONE
+    if work.course[LOOSE]:
+        hold(model.layout, data.seen, data, problem, data.V[0])
+        take_solution(data)
+    if work.course[LED] == OVERLAP or work.course[BLIND] or not (span.project and joints_alone(model.layout, data)):
+        return DONE
+    if violation(model.layout, data, push, False) <= limit(CLOSE, data.q1):
+        return DONE
+    put_mean(data, work, span)
+    return int(put_end(model, data, work, push, span, False, True))
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)", borrows=True)
 def end_passes(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, still: bool) -> int:
     """Take the answer of passes that stand still, or hover and obey the laws all the same; NEXT if they do not."""
     layout, course = model.layout, work.course
     if course[FOLLOWS] and layout.who == FOREST and not followed(data, work):
         return UNSETTLED
+    code = tighten(model, data, work, push, problem, span)
+    if code == FAULT:
+        return FAULT
     if still:
         if rest_at_end(model, data, work, push, problem, span) == FAULT:
             return FAULT
     elif not holds(layout, data, problem, span, course[GIVEN] != 0):
         return NEXT
-    return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else DONE
+    return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
 
 
 @kernel("int64(Model, Data, Work, Problem, Span, float64)", borrows=True)

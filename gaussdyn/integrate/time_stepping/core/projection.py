@@ -28,6 +28,7 @@ from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound,
 MOST_SETS = 30  # of gaps that push, tried in one round
 LEAST = 1e-8  # of the square of the way of a step: a length that is no shift
 SLIGHT = 1e-3  # of the way to a guess of the end: violations that may stay
+TRACE = 1e-5  # of the way from the end of one pass to that of the next: the same, where joints are mended on the way
 NEAR = 1e-4  # of the way of a step: places as near may share a factor
 SERVES = 1e-2  # of the violation before a shift: up to which its factor goes on
 STALE = 1e-2  # of the violation that may be left: by a factor of elsewhere, which leaves a share of it, not its square
@@ -110,6 +111,15 @@ def limit(least: float, q: Array) -> float:
 def joint(layout: Layout, k: int) -> bool:
     """Return whether a constraint is an equality."""
     return bool(layout.kind[k] == BILATERAL or layout.kind[k] == BILATERAL_CONTACT)
+
+
+@kernel("boolean(Layout, Data)", borrows=True)
+def joints_alone(layout: Layout, data: Data) -> bool:
+    """Return whether all gaps that act are held whatever happens: shifts along their rows then add up to least ones."""
+    for k in range(layout.counts[0]):  # noqa: SIM110
+        if data.acts[k] and in_place(layout, k) and not joint(layout, k):
+            return False
+    return True
 
 
 @kernel("float64(Layout, Data, Push, boolean)", borrows=True)
@@ -361,17 +371,42 @@ def foresee_gaps(layout: Layout, data: Data, push: Push, mean: Array, dt: float)
             data.end.gap[k] += row_dot(layout, data.end.J, layout.start[k], way)
 
 
+@kernel("boolean(Model, Data, Push)", borrows=True)
+def shift_as_before(model: Model, data: Data, push: Push) -> bool:
+    """Move q1 by the shifts of the last pass, from which only joints go on; False if a function failed."""
+    for s in range(push.kept[1]):
+        if not move(model, data.q1, push.steps[s], 1.0, push.place):
+            return False
+        for i in range(len(data.q1)):
+            data.q1[i] = push.place[i]
+    return True
+
+
+@kernel("void(Layout, Data, Push)", borrows=True)
+def keep_shifts_if_near(layout: Layout, data: Data, push: Push) -> None:
+    """Keep the shifts of the last pass if they are nearly the least ones for a new end, `push.place`, too.
+
+    Their rows have turned as it has moved, see `keep_if_near`.
+    """
+    far = way = shift = 0.0
+    for i in range(len(data.q)):
+        far, way = max(far, abs(push.place[i] - data.moved[i])), max(way, abs(push.place[i] - data.q[i]))
+        shift = max(shift, abs(data.q1[i] - data.moved[i]))
+    if layout.who != FOREST and not (far * shift <= LEAST * way * way and joints_alone(layout, data)):
+        push.kept[1] = 0
+
+
 @kernel(f"boolean(Model, Data, Push, {A1}, float64)", borrows=True)
 def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) -> bool:
     """Move q1 by the shift that gaps will need, by the factor at hand: little is left to do when passes are near.
 
-    Joints of bodies in their own coordinates, whose shifts are larger, are always held anew: what is left there is
-    rounding. Returns False if a function failed.
+    Of bodies in their own coordinates by the shifts of the pass before. Returns False if a function failed.
     """
-    layout, d, holds, ahead = model.layout, data.V[2], False, False
-    if layout.who == FOREST:
-        keep_if_near(data, push, np.inf, np.inf)
-        ahead = push.kept[0] > 0 and not held_loosely(layout, data, push)
+    layout, d, holds = model.layout, data.V[2], False
+    if layout.who != FOREST:
+        return shift_as_before(model, data, push)
+    keep_if_near(data, push, np.inf, np.inf)
+    ahead = push.kept[0] > 0 and not held_loosely(layout, data, push)
     if ahead:
         foresee_gaps(layout, data, push, mean, dt)
     push.kept[1] = 0
@@ -387,34 +422,38 @@ def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) ->
     return True
 
 
-@kernel("float64(Layout, Push, float64, boolean)", borrows=True)
-def left(layout: Layout, push: Push, far: float, first: bool) -> float:
+@kernel("UniTuple(float64, 2)(Layout, Data, Push, float64, boolean)", borrows=True)
+def left(layout: Layout, data: Data, push: Push, far: float, first: bool) -> tuple[float, float]:
     """Return up to which violation the end that a pass leads to is left where it is; it came from `far` away.
 
     While the end is a guess the next pass removes its violations. Joint coordinates leave no joint to be mended, and
-    what changes after a shift is far below what rates notice.
+    what changes after a shift is far below what rates notice. The second: up to which it is whatever factor is at hand.
     """
     trees = layout.who == FOREST
     if trees and push.kept[1] > 0:
-        return 0.5 * ALLOWED
-    return max(CLOSE, SLIGHT * far) if trees or first else CLOSE
+        return 0.5 * ALLOWED, 0.0
+    if trees or first:
+        return max(CLOSE, SLIGHT * far), 0.0
+    return CLOSE, TRACE * far if joints_alone(layout, data) else 0.0
 
 
-@kernel("int64(Model, Data, Push, Span, float64)", borrows=True)
-def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> int:
+@kernel("int64(Model, Data, Push, Span, float64, float64)", borrows=True)
+def project(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
     """Move q1 onto the joints and gaps that act, rows at the end renewed. Returns what happened.
 
-    enough: violations up to this are left as they are, m. Shifts that `shift_ahead` has taken stand.
+    enough, rough: violations up to these are left as they are, m; see `left`. Shifts that `shift_ahead` has taken
+    stand.
     """
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
-    before, earlier, oldest, stale = np.inf, np.inf, np.inf, False
+    before, earlier, oldest = np.inf, np.inf, np.inf
+    stale = layout.who != FOREST and push.kept[1] > 0  # those of the pass before
     loosely = held_loosely(layout, data, push)
     for k in range(layout.counts[0]):
         holds = holds or push.target[k] == push.target[k]
     taken = push.kept[1]
     while taken < PASSES:
         off = violation(layout, data, push, holds)
-        if off <= limit(STALE * enough if stale else enough, q):
+        if off <= limit(max(rough, STALE * enough if stale else enough), q):
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
@@ -445,4 +484,4 @@ def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> 
         if not rows_at(model, span.t_end, q, data.v1, data.end):
             return FAULT
         result, taken = MOVED, taken + 1
-    return result if violation(layout, data, push, False) <= limit(ALLOWED, q) else FAILED
+    return result if violation(layout, data, push, False) <= limit(max(rough, ALLOWED), q) else FAILED

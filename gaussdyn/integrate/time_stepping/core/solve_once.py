@@ -152,7 +152,7 @@ def solve_there(
         return DEPENDENT
     if anew or turns:
         measure_rows(layout, work, problem)
-    E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, FIRST)
+    E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, FIRST, False)
     log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
     if not max(log[GOAL], FIRST) >= E:
         return HARD

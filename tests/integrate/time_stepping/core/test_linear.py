@@ -14,9 +14,10 @@ from gaussdyn.integrate.time_stepping.core.linear import (
     invert_block,
     multiply_abs,
     multiply_mass,
+    products_in_reach,
     solve_nodes,
 )
-from gaussdyn.integrate.time_stepping.core.records import FOREST, SPATIAL, Layout
+from gaussdyn.integrate.time_stepping.core.records import ALONE, FOREST, HIGH, LOW, SPATIAL, Layout
 from gaussdyn.integrate.time_stepping.core.row_model import _branches
 
 TREE = np.array([-1, 0, 1, 2, 1, 4, 5, 1, 0, 8])  # a trunk of two with three limbs, another limb from the root
@@ -103,6 +104,22 @@ def test_products_and_solutions_are_those_of_the_mass(
     y = p @ Z
     back_nodes(L, inverse, layout, y)
     assert np.allclose(M @ y, J.T @ p, rtol=0.0, atol=1e-12)
+
+
+def test_rows_that_share_no_velocity_have_no_product() -> None:
+    """In any order, and whatever rows were there before."""
+    rng, nv, rows = np.random.default_rng(6), 20, 12
+    A = np.zeros((rows, rows))
+    for _ in range(50):
+        reach = np.zeros((rows, ALONE + 1), dtype=np.int64)
+        reach[:, [LOW, HIGH]] = np.sort([rng.choice(nv + 1, 2, replace=False) for _ in range(rows)], axis=1)
+        at = rng.permutation(rows)[: rng.integers(1, rows + 1)]
+        Z = np.full((rows, nv), np.nan)
+        for z, row in zip(Z, at, strict=False):
+            z[slice(*reach[row, [LOW, HIGH]])] = rng.normal(size=nv)[slice(*reach[row, [LOW, HIGH]])]
+        n, known = len(at), np.nan_to_num(Z[: len(at)])
+        products_in_reach(reach, at, n, Z, A, np.zeros(rows))
+        assert np.allclose(A[:n, :n], known @ known.T, rtol=0.0, atol=1e-13)
 
 
 def test_a_mass_that_is_not_positive_definite_has_no_factor() -> None:

@@ -269,13 +269,14 @@ def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float,
     return residual(problem, weight(problem))
 
 
-@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64)", borrows=True)
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64, boolean)", borrows=True)
 def solve(
-    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float
+    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float, loose: bool
 ) -> tuple[float, float]:  # fmt: skip
     """Solve for v+ (data.V[0]) and the impulses p of all rows, from those in p; return E and its rounding.
 
-    u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`.
+    u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`. loose: whether
+    `hold` is left to the caller.
     """
     g, n, at, x, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.lam
     E = floor = 0.0
@@ -283,7 +284,8 @@ def solve(
     if n > 0:
         E, floor = solve_contacts(layout, rows, data, problem, tol, rough)
     take_reactions(layout, data, problem, x)
-    hold(layout, rows, data, problem, x)
+    if not loose:
+        hold(layout, rows, data, problem, x)
     if n == 1 and g == 0 and data.p[at[0]] > 0.0 and problem.code[0] == FRICTIONLESS:
         lam[0] = (row_dot(layout, rows.J, at[0], x) + data.w[at[0]]) / problem.W[0]  # rounding of the free motion
         y = data.V[15]

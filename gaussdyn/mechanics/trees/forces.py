@@ -88,7 +88,8 @@ def length_and_rate(trees: Trees, drives: Drives, q: Array, v: Array, line: int)
     length = rate = 0.0
     for i in range(drives.start[line], drives.start[line + 1]):
         d, factor = drives.dof[i], drives.factor[i]
-        length, rate = length + factor * q[trees.dofs[d, SCALAR]], rate + factor * v[d]
+        at = trees.dofs[d, SCALAR]
+        length, rate = length + (factor * q[at] if at >= 0 else 0.0), rate + factor * v[d]
     through_space = drives.paths.start[line + 1] > drives.paths.start[line]
     return drives.paths.length[line] if through_space else length, rate
 

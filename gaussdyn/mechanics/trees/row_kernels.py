@@ -77,8 +77,8 @@ def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, r
             continue
         one, length, pace = kinds[k, ONE], 0.0, 0.0
         for i in range(start[one] if one >= 0 else 0, start[one + 1] if one >= 0 else 0):
-            d = dof[i]
-            length, pace = length + factor[i] * q[dofs[d, SCALAR]], pace + factor[i] * v[d]
+            d, at = dof[i], dofs[dof[i], SCALAR]
+            length, pace = length + (factor[i] * q[at] if at >= 0 else 0.0), pace + factor[i] * v[d]
         if kinds[k, WHAT] == RUB:
             gap[k], rate[row[k]] = 0.0, pace if one >= 0 else v[kinds[k, OTHER]]
         else:

@@ -46,7 +46,8 @@ def events(steps: Stretch, states: IntArray, before: Mapping[str, str]) -> list[
     else:
         for k, j in np.argwhere(states[1:] != states[:-1]).tolist():
             found[k].append(Event(t=ends[k], kind=_kind(int(states[k, j]), int(states[k + 1, j])), id=ids[j]))
-        gone = [key for key, state in before.items() if state != FREE and key not in ids]
+        listed = frozenset(ids)  # a run may have thousands of contacts
+        gone = [key for key, state in before.items() if state != FREE and key not in listed]
         found[0] += [Event(t=ends[0], kind="lift_off", id=key) for key in gone]
     for k, kind, id in steps.notes:
         found[k].append(Event(t=ends[k], kind=kind, id=id))

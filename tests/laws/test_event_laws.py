@@ -19,6 +19,12 @@ from gaussdyn.integrate.event_driven.smooth_phase import Phase as MotionPhase
 from gaussdyn.integrate.impact.impact import impact
 from gaussdyn.integrate.impact.impact_laws import Moreau
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial.bodies import brick
+from gaussdyn.mechanics.spatial.forces import Load
+from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 
 QUICK = (Phase.explicit, Phase.generate)  # no smaller example: runs take long, and their seed says all
 scenes = {
@@ -212,6 +218,7 @@ def test_runs_of_mixed_scenes_end_and_pass_the_audit(dim, seed):
     (lambda: linked(3, 1014), 0.8),
     # 774 events in 0.47 s, the last ones of heavy bodies that fall together; then they rest
     (lambda: falling(2, 21, mu=0.5, eps_n=0.5, eps_t=0.5), 1.0),
+    (lambda: falling(3, 5, mu=0.1, eps_n=0.0), 0.33),  # a body lands on one whose corners slide in all directions
 ])  # fmt: skip
 def test_runs_that_did_not_end_complete_and_pass_the_audit(make, t_end):
     system, state = make()
@@ -241,6 +248,24 @@ def test_falling_bodies_come_to_rest_in_space(seed, mu, eps, t_end):
 def test_a_capsule_that_rocks_at_rest_goes_on_past_the_end_of_its_impacts():
     system, state = mixed(3, 3022)  # the other end touches as those of this one end; slips stop in long steps
     run = simulate(system, state, 0.8, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_brick_that_slides_and_spins_while_a_corner_is_lifted_goes_on(seed):
+    """The shortest reactions of its corners pull at one of them; those of three do not."""
+    rng = np.random.default_rng(seed)
+    lift = Load(point=SpatialMarker("b", (0.15, rng.uniform(-0.1, 0.0), 0.1)), force_xyz=(0.0, 0.0, 4.5))
+    system = SpatialSystem(
+        bodies=[brick("b", mass=1.0, half=(0.2, 0.15, 0.1))], obstacles=[HalfSpace(name="floor")],
+        contact=ContactLaw(mu=0.5), forces=[lift],
+    )  # fmt: skip
+    speed = (*rng.normal(size=2), 0.0, 0.0, 0.0, rng.normal() * 5.0)
+    run = simulate(
+        system, system.state({"b": (0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0)}, {"b": speed}), 0.01, stepper=EventDriven()
+    )
     assert run.status == "COMPLETED", run.stop
     checked = audit(run, system)
     assert checked.passed, checked.explain()

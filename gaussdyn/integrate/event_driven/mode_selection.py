@@ -132,7 +132,51 @@ def choose(
         now = holds(phase, place, activation, sizes=sizes)
         if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)
+    if failure is None and (relieved := _relieved(setting, place, guesses, activation, later, sizes)) is not None:
+        return relieved
     return Chosen(phase=None, failure=failure or _undecided(state))
+
+
+def _relieved(
+    setting: Setting, place: Place, guesses: list[Modes], activation: Activation, later: Callable[[], State] | None,
+    sizes: Sizes,
+) -> Chosen | None:  # fmt: skip
+    """Return a phase in which contacts that others make up for do not push, None where none holds.
+
+    The corners of a face that slide in different directions have reactions that are not unique, and accelerations with
+    them. The shortest ones may pull, or let something else close, where those of fewer corners do not: what they keep
+    from closing keeps the others.
+    """
+
+    def tried(modes: Modes) -> Chosen | None:
+        phase = aligned(setting.phase(modes, place.rows), place, HOLDS)
+        now = holds(phase, place, activation, sizes=sizes)
+        goes_on = now and (later is None or _goes_on(phase, now, later, activation, sizes))
+        return Chosen(phase=phase, now=now) if goes_on else None
+
+    for guess in guesses:
+        modes, pulled = dict(guess), True
+        while pulled and setting.phase(modes, place.rows).redundant:
+            normal = _normals(setting.phase(modes, place.rows), place)
+            least = sorted(normal, key=lambda key: normal[key])
+            pulled = bool(least) and normal[least[0]] < 0.0
+            for key in least[:1] if pulled else least:
+                if (chosen := tried({**modes, key: OPEN})) is not None:
+                    return chosen
+            modes |= {key: OPEN for key in least[:1] if pulled}
+    return None
+
+
+def _normals(phase: Phase, place: Place) -> dict[str, float]:
+    """Return the normal reactions of what is closed and one-sided, N, by id; none at a pole."""
+    try:
+        now = phase.at(place)
+    except np.linalg.LinAlgError:
+        return {}
+    return {
+        row.id: float(r[0]) for row, r in zip(now.rows, now.r, strict=True)
+        if one_sided(row) and phase.modes[row.id].closed
+    }  # fmt: skip
 
 
 def _released(setting: Setting, place: Place, chosen: Chosen, activation: Activation, sizes: Sizes) -> Chosen:

@@ -259,7 +259,7 @@ def rows_of(system: System, t: float, q: Array, v: Array) -> tuple[Row, ...]:
 def _factored(system: System, q: Array) -> tuple[Array, Array]:
     """Return M and its factor; those of a read-only array that a system returns again are kept."""
     given = system.mass(q)
-    constant = isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
+    constant = unchanging(given)
     for known, M, factor in tuple(_KEPT) if constant else ():
         if known is given and len(M) == system.nv:
             return M, factor
@@ -270,9 +270,16 @@ def _factored(system: System, q: Array) -> tuple[Array, Array]:
     return M, factor
 
 
+def unchanging(given: object) -> bool:
+    """Return whether it is an array that nobody can change: who has seen it knows it."""
+    return isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
+
+
 def checked_mass(given: Array, nv: int) -> Array:
     """Return M as `System.mass` gave it; raise InputError unless it is a symmetric (nv, nv) matrix."""
     M = matrix("mass(q)", given, nv, nv)
+    if nv == 1 or (M == M.T).all():
+        return M
     gap = np.abs(M - M.T)
     if gap.size and gap.max() > 1e-12 * np.abs(M).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))

@@ -31,6 +31,8 @@ class Motion:
         qdot(q, v) -> shape (nq,), affine in v.
     plain : bool
         Whether qdot is v itself.
+    drifts : bool
+        Whether drift terms are asked for; else they are zeros.
     dq, ddq : Array, shape (nq,)
         First and second derivative of q along the path.
     N : Array, shape (nq, nv)
@@ -42,6 +44,7 @@ class Motion:
     v: Array
     qdot: Callable[[Array, Array], Array]
     plain: bool
+    drifts: bool = True
     dq: Array = field(init=False)
     ddq: Array = field(init=False)
     N: Array = field(init=False)
@@ -56,7 +59,9 @@ class Motion:
         rest = self.qdot(self.q, np.zeros_like(self.v))
         columns = [self.qdot(self.q, e) - rest for e in np.eye(len(self.v))]
         object.__setattr__(self, "N", np.stack(columns, axis=1))
-        bend = derivative("qdot along the motion", lambda s: self.qdot(self.q + s * dq, self.v), speed=self.speed)
+        bend = np.zeros_like(dq)
+        if self.drifts:
+            bend = derivative("qdot along the motion", lambda s: self.qdot(self.q + s * dq, self.v), speed=self.speed)
         object.__setattr__(self, "ddq", bend)
 
     @property
@@ -93,9 +98,10 @@ def _position(name: str, c: Position, m: Motion) -> Row:
         rate = float(n[0] @ m.dq) + float(
             derivative(f"time derivative of phi of {name}", lambda s: c.phi(m.t + s, m.q))[0]
         )
-    if c.drift is not None:
+    drift = 0.0
+    if m.drifts and c.drift is not None:
         drift = _one(f"drift of {name}", c.drift(m.t, m.q, m.v))
-    else:
+    elif m.drifts:
         drift = float(m.along(f"drift of {name}", c.phi, order=2, noise=noise)[0])
     common: dict[str, Any] = {"id": name, "gap": gap, "eps_n": c.eps_n, "eps_t": c.eps_t}
     if c.mu is None:
@@ -134,6 +140,8 @@ def _slip(name: str, c: Position, m: Motion, n: Array) -> tuple[Array, Array, Ar
     T = np.array([[n[0, 1], -n[0, 0]]]) if c.tangent is None else _tangent(name, c, m, m.t, m.q)
     ground = _ground(name, c, m.t, m.q)
     slip = vector(f"slip of {name}", T @ m.v - ground, len(T))
+    if not m.drifts:
+        return T, slip, np.zeros(len(T))
     if c.tangent is None and c.jacobian is None:
         drift = _turning(name, c, m, EPS * float(np.abs(n[0]) @ np.abs(m.q)))
         if callable(c.surface):
@@ -157,6 +165,8 @@ def _turn(name: str, rows: Callable[..., ArrayLike], count: int, m: Motion) -> t
         return matrix(name, np.reshape(rows(t, q), (count, -1)), count, len(m.v))
 
     R = at(m.t, m.q)
+    if not m.drifts:
+        return R, np.zeros(count)
     noise = EPS * float((np.abs(R) @ np.abs(m.v)).max())
     return R, m.along(f"drift of {name}", lambda t, q: at(t, q) @ m.v, noise=noise)
 
@@ -203,7 +213,9 @@ def _velocity(name: str, c: Velocity, m: Motion) -> Row:
         J = gradient(f"psi of {name}", lambda v: c.psi(m.t, m.q, v), m.v)
     else:
         J = vector(f"jacobian of {name}", np.ravel(c.jacobian(m.t, m.q, m.v)), len(m.v))[None, :]
-    if c.drift is None:
+    if not m.drifts:
+        drift = np.zeros(1)
+    elif c.drift is None:
         noise = EPS * float(np.abs(J[0]) @ np.abs(m.v))
         drift = m.along(f"drift of {name}", lambda t, q: c.psi(t, q, m.v), noise=noise)
     else:

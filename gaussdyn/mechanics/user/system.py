@@ -78,7 +78,7 @@ class UserSystem:
         if qdot is None and self._nq != self._nv:
             raise InputError("qdot", None, "a function, because nq and nv differ", "Give qdot(q, v) -> dq/dt.")
         _check_functions(mass, force, qdot=qdot, potential=potential, power=power, drawables=drawables)
-        self._mass = mass if callable(mass) else matrix("mass", mass, self._nv, self._nv)
+        self._mass = mass if callable(mass) else _constant(matrix("mass", mass, self._nv, self._nv))
         self._force = force if callable(force) else vector("force", force, self._nv)
         self._with_control = callable(force) and _takes_four(force)
         self._qdot, self._potential, self._power, self._drawables = qdot, potential, power, drawables
@@ -141,8 +141,17 @@ class UserSystem:
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
         """Return every constraint evaluated at (t, q, v), in the order in which they were given."""
+        return self._evaluated(t, q, v, True)
+
+    def rates(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
+        """Return the rows without drift terms, which are zeros, for who has no use of them."""
+        return self._evaluated(t, q, v, False)
+
+    def _evaluated(self, t: float, q: Array, v: Array, drifts: bool) -> tuple[Any, ...]:
         q, v = vector("q", q, self._nq), vector("v", v, self._nv)
-        motion = Motion(t=float(t), q=q, v=v, qdot=self.qdot, plain=self._qdot is None)
+        if not self.constraints:
+            return ()
+        motion = Motion(t=float(t), q=q, v=v, qdot=self.qdot, plain=self._qdot is None, drifts=drifts)
         return tuple(row for name, constraint in self.constraints.items() for row in rows_of(name, constraint, motion))
 
     def potential(self, t: float, q: Array) -> float:
@@ -154,15 +163,20 @@ class UserSystem:
         if self._power is not None:
             return scalar("power(t, q, v)", _number(self._power(t, q, v)))
         q, v = vector("q", q, self._nq), vector("v", v, self._nv)
+        supplied = float(v @ self.force(t, q, v, control))
+        if not callable(self._mass) and self._potential is None:
+            return supplied
         dq = self.qdot(q, v)
+        kinetic = 0.0 if callable(self._mass) else 0.5 * float(v @ self._mass @ v)
 
         def energy(s: float) -> float:
             """Return the energy at the time s from now, at constant v."""
             there = q + s * dq
-            return 0.5 * float(v @ self.mass(there) @ v) + self.potential(t + s, there)
+            moving = 0.5 * float(v @ self.mass(there) @ v) if callable(self._mass) else kinetic
+            return moving + self.potential(t + s, there)
 
         change = derivative("energy", energy, speed=float(np.abs(dq).max(initial=0.0)))
-        return float(v @ self.force(t, q, v, control) + change[0])
+        return supplied + float(change[0])
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
         """Return what the user's function draws; nothing without one."""
@@ -232,8 +246,16 @@ def _named(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
     return named
 
 
+def _constant(x: Array) -> Array:
+    """Return an array that nobody can change: who has seen it knows it."""
+    x.setflags(write=False)
+    return x
+
+
 def _number(value: Any) -> float:
     """Return a number or an array of one element as a float."""
+    if type(value) is float:
+        return value
     array = np.asarray(value, dtype=np.float64)
     if array.size != 1:
         raise InputError(

@@ -217,3 +217,24 @@ def test_square_root_gap_near_its_border():
     one = row(point(Position(lambda t, q: np.sqrt(q[0]))), [0.01, 0.0], [1.0, 0.0])
     assert one.J[0, 0] == pytest.approx(5.0, rel=1e-10)
     assert one.drift[0] == pytest.approx(-250.0, rel=1e-9)
+
+
+def test_rates_are_rows_without_drifts():
+    """And no function is called for these: a user's own drift least of all."""
+
+    def never(t, q, v):
+        raise AssertionError
+
+    def made(drift):
+        line = Position(lambda t, q: q[1] - np.sin(q[0]) + t, mu=0.3, name="line", drift=drift)
+        held = Velocity(lambda t, q, v: v[0] - q[1] * v[1] + t, name="held")
+        return UserSystem(2, np.eye(2), [0.0, 0.0], [line, held])
+
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        t, q, v = float(rng.normal()), rng.normal(size=2), rng.normal(size=2)
+        rows, rates = made(None).rows(t, q, v), made(never).rates(t, q, v)
+        for full, one in zip(rows, rates, strict=True):
+            assert (one.gap, one.J.tolist(), one.rate.tolist()) == (full.gap, full.J.tolist(), full.rate.tolist())
+            assert not one.drift.any()
+            assert full.drift.any()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ....arrays import Array, scalar, vector
-from ....contact.snapshot import checked_mass, rows_of
+from ....contact.snapshot import checked_mass, rows_of, unchanging
 from ....mechanics.rows import Row
 from ....mechanics.system import System
+from ....mechanics.user.system import UserSystem
 from ...stepper import check_same_rows
 from .records import Callback, Rows
 
@@ -80,12 +82,18 @@ class PythonSystem:
         self.M = np.zeros((system.nv, system.nv))
         self.control: Array | None = None
         self.stiff: Stiff | None = None
+        self._constant: Array | None = None  # the mass, where the system returns what nobody can change
+        plain = isinstance(system, UserSystem) and type(system).rows is UserSystem.rows
+        self._evaluate = system.rates if plain else partial(rows_of, system)  # type: ignore[attr-defined]
         asks = (self._mass, self._force, self._rows, self._move, self._potential, self._power)
         self.answers = Answers(system.nq, system.nv, dict(enumerate(asks)))
         self.callback = self.answers.callback
 
     def _mass(self, t: float, q: Array, v: Array) -> None:
-        self.M[:] = checked_mass(self.system.mass(q), self.system.nv)
+        given = self.system.mass(q)
+        if given is not self._constant or self.stiff is not None:
+            self.M[:] = checked_mass(given, self.system.nv)
+            self._constant = given if self.stiff is None and unchanging(given) else None
         if self.stiff is not None and np.array_equal(q, self.stiff.q):
             self.M += self.stiff.S
 
@@ -97,7 +105,7 @@ class PythonSystem:
         self.callback.answer[:nv] = h
 
     def _rows(self, t: float, q: Array, v: Array) -> None:
-        found = rows_of(self.system, t, q, v)
+        found = self._evaluate(t, q, v)
         check_same_rows(found, self.known)
         fill(self.rows, found, self.start)
 

@@ -227,7 +227,7 @@ def lay_out(model: Model, contacts: int) -> None:
         size = int(shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]], SIZE])
         layout.kind[k], layout.level[k], layout.start[k] = CONTACT if size > 1 else UNILATERAL, POSITION, row
         first, second = shapes.node[a, 0] if a >= 0 else -1, shapes.node[b, 0] if b >= 0 else -1
-        low, high = max(first, second), shapes.node[a if first > second else b, 1]
+        low, high = max(first, second, 0), shapes.node[a if first > second else b, 1] if max(first, second) >= 0 else 0
         if min(first, second) >= 0:
             low = min(first, second)
         end, alone = end_of_branches(model, a, b, layout.nodes[high])

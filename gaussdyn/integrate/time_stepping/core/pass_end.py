@@ -1,4 +1,7 @@
-"""The end of the step that a pass leads to: with which gaps contacts shall end, where it is, what data it gives."""
+"""The end of the step that a pass leads to: with which gaps contacts shall end, where it is, what data it gives.
+
+And how far these data are from those of the last pass.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ import numpy as np
 from ...._jit import A1, kernel
 from ....arrays import Array
 from ....mechanics.trees.forest import RUB, WHAT
-from ..scheme import ALLOWED, CANCELS, SLOW
+from ..scheme import ALLOWED, CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped, surely_late
 from .evaluate import force_at, move, rows_at
-from .linear import row_dot
+from .linear import multiply_abs, row_dot
+from .problem.contact_problem import Problem
 from .problem.dependent_joints import clear, clear_rows
 from .projection import FAILED, Push, keep_shifts_if_near, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
@@ -26,6 +30,7 @@ from .records import (
     HIGH,
     KEPT,
     LOW,
+    MOVED,
     OVERLAP,
     POSITION,
     SOFT,
@@ -224,3 +229,51 @@ def look_ahead(model: Model, data: Data, work: Work, push: Push, span: Span, bli
         if put_end(model, data, work, push, span, False, True) == FAULT:
             return FAULT
     return OVERLAP if surely_late(layout, data, rest) else DONE
+
+
+@kernel("float64(Layout, Data, Work, float64)", borrows=True)
+def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
+    """Return the largest change of the data since the last pass, relative to its own size, and keep the data."""
+    nv, size, most, far = len(data.v), work.momentum, 0.0, 0.0
+    fastest = 0.0
+    for i in range(nv):
+        most = max(most, size[i])
+        far = max(far, dt * abs(data.h[i] - work.hu[i]))
+        fastest += size[i] * work.speed[i]
+        work.hu[i] = data.h[i]
+    far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
+    data.log[MOVED], longest = 0.0, -1.0
+    for k in range(layout.counts[0]):
+        if data.acts[k] == 0:
+            continue
+        change, scale = 0.0, work.size[k] * fastest
+        for i in range(layout.start[k], layout.start[k + 1]):
+            change = max(change, abs(data.w[i] - work.wu[i]))
+            work.wu[i] = data.w[i]
+        part = change / (work.size[k] if work.size[k] > 0.0 else 1.0)
+        if layout.kind[k] != SOFT and part > longest:
+            data.log[MOVED], longest = k + 1.0, part
+        far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
+    return far
+
+
+@kernel("void(Layout, Work, Problem)", borrows=True)
+def measure_rows(layout: Layout, work: Work, problem: Problem) -> None:
+    """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
+    for k in range(layout.counts[0]):
+        work.size[k] = 0.0
+    held, first = problem.counts[2], problem.start
+    for i in range(held):
+        k = np.searchsorted(layout.start, problem.at[i], side="right") - 1
+        work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
+    for b in range(problem.counts[0]):
+        k = problem.block[b]
+        for i in range(held + first[b], held + first[b + 1]):
+            work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
+
+
+@kernel("void(Layout, Data, Work, Problem)", borrows=True)
+def measure(layout: Layout, data: Data, work: Work, problem: Problem) -> None:
+    """Put what changes of the data are measured by: lengths of rows, and |M| |v|."""
+    multiply_abs(data.M, layout.nodes, work.speed, work.momentum)
+    measure_rows(layout, work, problem)

@@ -11,15 +11,16 @@ from ..scheme import CLAIMED, CLOSE, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
 from .evaluate import force_at, move, resist_anew
 from .linear import factor_mass, multiply_mass, multiply_nodes, row_dot
-from .pass_change import far_from_last, measure
 from .pass_end import (
     ENOUGH,
+    far_from_last,
     force_along,
     guessed,
     in_reach,
     knows_rates,
     lead_to_end,
     look_ahead,
+    measure,
     put_end,
     put_mean,
     put_on_joints,

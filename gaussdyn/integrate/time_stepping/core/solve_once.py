@@ -19,8 +19,7 @@ from ....mechanics.trees.frames import turning
 from ....mechanics.trees.motion import put_forest
 from .evaluate import forest_rates, move, resist_anew, rows_at
 from .linear import factor_mass
-from .pass_change import measure_rows
-from .pass_end import force_along, knows_rates, put_end, put_mean, put_rates_there
+from .pass_end import force_along, knows_rates, measure_rows, put_end, put_mean, put_rates_there
 from .passes import BOLD, FIRST, put_problem, take_solution
 from .problem.contact_problem import Problem
 from .problem.contact_solver import solve, solve_roughly

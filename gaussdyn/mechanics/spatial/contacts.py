@@ -124,14 +124,13 @@ class Contacts:
     def near(self, q: Array, v: Array, dt: float, reach: float, ahead: Array) -> Contacts:
         """Return these with the contacts that may close within dt, or are open by `reach` (m) at most.
 
-        Every body comes as far as at its own speed. An impact within dt may hand on more than that: who takes a step
-        looks for overlaps at its end, and takes it again with the contacts that were overlooked. A corner that is
+        An impact within dt may hand the speed of the fastest body on to any other, and double it. A corner that is
         beside a face has no contact with it before it is above: so the pose `ahead`, where the bodies come to without
         forces, is searched too. Of what is found only there, contacts are left out that are closed now: their
         bodies are beside each other, and meet in other contacts.
         """
-        way = dt * self.speeds(v)
-        return self.among(bodies_at(q, v), bodies_at(ahead, v) if way.max() > 0.0 else None, reach, way)
+        way = dt * float(self.speeds(v).max())
+        return self.among(bodies_at(q, v), bodies_at(ahead, v) if way > 0.0 else None, reach + 2.0 * way)
 
     @property
     def travel(self) -> Array:
@@ -146,14 +145,9 @@ class Contacts:
         travel = np.append(self.travel, 0.0)[self.found.bodies].sum(axis=1)  # the ground comes last
         return {blank.id: far for blank, far in zip(self.blanks, travel.tolist(), strict=True)}
 
-    def among(
-        self, bodies: BodyMotions, ahead: BodyMotions | None, reach: float, way: Array | float = 0.0
-    ) -> Contacts:  # fmt: skip
-        """Return these with the contacts of bodies that are open by `reach` (m) at most, here or where they come to.
-
-        way: how much farther each body reaches, shape (n,), m.
-        """
-        travel = self.travel + way
+    def among(self, bodies: BodyMotions, ahead: BodyMotions | None, reach: float) -> Contacts:
+        """Return these with the contacts of bodies that are open by `reach` (m) at most, here or where they come to."""
+        travel = self.travel
         found = self.shapes.look(bodies.x, bodies.R, reach, travel)
         if ahead is not None:
             found = self._joined(found, self.shapes.look(ahead.x, ahead.R, reach, travel), bodies)
@@ -189,7 +183,7 @@ class Contacts:
         found: Array = np.sqrt((V[..., :3] ** 2).sum(axis=-1)) + self.radii * np.sqrt((V[..., 3:] ** 2).sum(axis=-1))
         return found
 
-    def placed(self, labels: IntArray, x: Array, R: Array, reach: Array, way: Array) -> Placed:
+    def placed(self, labels: IntArray, x: Array, R: Array, reach: Array) -> Placed:
         """Return contacts, by their labels, at the ends of steps that look for them as `near` does.
 
         Parameters
@@ -200,8 +194,6 @@ class Contacts:
             Poses of the bodies, the ground last: at the starts, where they come to without forces, at the ends.
         reach : Array, shape (n,)
             How far open contacts may be, m.
-        way : Array, shape (n, b - 1)
-            How much farther each body reaches, m.
         """
         from ..._jit import Held
         from ..collision.bounds.search_records import ContactList
@@ -209,12 +201,12 @@ class Contacts:
 
         n, f, step = len(reach), len(labels), 0
         point, frame = np.full((n, f, 3), np.nan), np.full((n, f, 3, 3), np.nan)
-        ways: Any = Held(Ways(x, R, reach, self.travel + way))
-        space = self.shapes.buffers()
+        ways: Any = Held(Ways(x, R, reach))
+        space, travel = self.shapes.buffers(), self.travel
         while f and step < n:
             more = np.zeros(7), np.zeros(3), np.zeros((6, 3))
             found: Any = ContactList(*space.answer)
-            looking: Any = Held(Looking(space.shapes.value, space.space.value, found, *more))
+            looking: Any = Held(Looking(space.shapes.value, travel, space.space.value, found, *more))
             step = int(contact_places(looking, ways, np.ascontiguousarray(labels), point, frame, step))
             if step < n:
                 space.reserve(2 * space.room)

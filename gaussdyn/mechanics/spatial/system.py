@@ -210,8 +210,8 @@ class SpatialSystem:
         n, dt = len(legs.dt), legs.dt
         ahead = moved_bodies(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(dt, len(self.bodies))[:, None])
         poses = poses_at(np.stack([legs.q0, ahead.reshape(n, -1), legs.q], axis=1))
-        way = dt[:, None] * self.contacts.speeds(legs.v0)
-        return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt, way)
+        way = dt * self.contacts.speeds(legs.v0).max(axis=1, initial=0.0)
+        return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt + 2.0 * way)
 
     def listed(self, q: Array) -> SpatialSystem | None:
         """Return the system with every contact there can be; None where which there are depends on the pose."""

@@ -12,7 +12,7 @@ from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.core.outside import late_contacts
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.linalg.rotations import matrix_of
-from gaussdyn.mechanics.collision.shapes import Box, Sphere
+from gaussdyn.mechanics.collision.shapes import Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import box, disc
 from gaussdyn.mechanics.planar.shapes import Disc
@@ -109,26 +109,6 @@ def test_the_far_end_of_a_lever_meets_what_it_reaches(clearance, dt, dim):
     up = run.final.v[7] if dim == 2 else run.final.v[6 * 2 + 2]
     turning = 0.09**2 * 10.0 + 0.85**2 * 1.0 + 0.1 * ((1.0 + 0.04**2) / 12.0 + 0.4**2)  # about the peg, kg m^2
     assert up == pytest.approx(0.85 * 0.09 * 10.0 / turning, rel=0.1)  # angular momentum; the lever turns meanwhile
-    verdict = audit(run, system)
-    assert verdict.passed, verdict.explain()
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_plate_that_is_struck_lands_on_the_table_below_it_in_the_same_step(seed):
-    """Nothing moves there before: what is at rest reaches no farther than it is. Edges cross nearly in parallel."""
-    rng = np.random.default_rng(seed)
-    bodies = [brick("plate", mass=0.3, half=(0.2, 0.15, 0.02)), ball("hammer", mass=10.0, radius=PEG)]
-    table = Box(name="table", half=(0.3, 0.1, 0.05), at=(0.05, 0.0, -0.05))
-    system = SpatialSystem(bodies=bodies, obstacles=[table], gravity=(0.0, 0.0, 0.0), contact=ContactLaw(mu=0.3))
-    turn = np.array([1.0, *rng.uniform(-0.015, 0.015, 3)])
-    over = 0.032 + 0.02 + PEG + 0.006
-    places = {"plate": (0.15, 0.0, 0.032, *turn / np.linalg.norm(turn))}
-    places["hammer"] = (0.15 + rng.uniform(-0.15, 0.15), rng.uniform(-0.1, 0.1), over)
-    state = system.state(places, {"hammer": (0.0, 0.0, -3.0)})
-    run = simulate(system, state, 0.05, stepper=MoreauJean(dt=4e-3))
-    assert run.status == "COMPLETED", run.stop
-    assert run.statistics["max_penetration_m"] <= 1e-10
-    assert any("table" in event.id for event in run.events)
     verdict = audit(run, system)
     assert verdict.passed, verdict.explain()
 

@@ -217,7 +217,7 @@ class Shapes(NamedTuple):
     laws : Array, shape (kinds, kinds, 7)
         The six law columns of pairs of kinds, and the number of their rows.
     radius, travel : Array, shape (bodies,)
-        Of the balls that hold the bodies; how far they come until the end of the step, or rounding moves them, m.
+        Of the balls that hold the bodies; how far rounding moves them, m.
     node : IntArray, shape (bodies, 2)
         The first of the nodes that a body belongs to, see `Layout.nodes`, and their end; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)

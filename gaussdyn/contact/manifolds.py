@@ -144,7 +144,7 @@ def _acting(whole: System, here: Here, reach: float, counts: Activation, closed:
     """
     shorter = math.inf
     while True:
-        near = _pinned(whole, whole.near(*here, reach))
+        near = whole.near(*here, reach)
         rows = rows_of(near, *here)
         found = Manifolds(_steady(near, rows), rows, shorter)
         deep = {row.id for row in rows if _opens(row) and _touches_now(row, counts, closed)}
@@ -252,14 +252,6 @@ def _touches_now(row: Row, counts: Activation, closed: Collection[str]) -> bool:
 def _steady(system: System, rows: tuple[Row, ...]) -> System:
     """Return the system with contacts in space that keep the chart of their tangents, and their place on an edge."""
     return system.steady(rows) if hasattr(system, "steady") else system
-
-
-def _pinned(whole: System, near: System) -> System:
-    """Return the system with points over rims that stay on their edges, as `_steady` leaves them.
-
-    Where shapes meet later such a point may be far from its rim now, with a gap below zero.
-    """
-    return near.pinned() if near is not whole and hasattr(near, "pinned") else near
 
 
 def _charts(system: System) -> Mapping[str, int]:

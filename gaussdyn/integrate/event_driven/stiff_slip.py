@@ -79,13 +79,6 @@ def slowest(ones: Sequence[Turning], now: Instant) -> float:
     return min((float(np.hypot(*now.rows[one.k].rate[one.part])) for one in ones), default=np.inf)
 
 
-def beginning(phase: Phase, now: Instant, still: float) -> tuple[Turning, ...]:
-    """Return the slips that friction turns, where one of them is no faster than what is still (m/s)."""
-    ones = turnings(phase)
-    ones = movable(phase, now, ones) if slowest(ones, now) <= still else ()
-    return ones if slowest(ones, now) <= still else ()
-
-
 def movable(phase: Phase, now: Instant, ones: Sequence[Turning]) -> tuple[Turning, ...]:
     """Return the slips whose directions the rows held leave free.
 

@@ -156,8 +156,8 @@ def _relieved(
 
     for guess in guesses:
         modes, pulled = dict(guess), True
-        while pulled and setting.phase(modes, place.rows).redundant:
-            normal = _normals(setting.phase(modes, place.rows), place)
+        while pulled and (phase := setting.phase(modes, place.rows)).redundant:
+            normal = _normals(phase, place)
             least = sorted(normal, key=lambda key: normal[key])
             pulled = bool(least) and normal[least[0]] < 0.0
             for key in least[:1] if pulled else least:

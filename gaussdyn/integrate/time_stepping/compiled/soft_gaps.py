@@ -18,6 +18,7 @@ IDLE_ROUNDS = 100  # of taking out of pushes what moves bodies
 MOST_DROPS = 10  # of gaps that push no longer as others push less
 IDLE = 0.1  # of the pushes: so little that cancels is left there
 FALLS = 1e-15  # of what cancels, in a round: what falls no faster moves no body
+EXACTLY = 1e-12  # of the derivative where a line search begins: what may be left of it
 LITTLE = 1e-6  # of the widest gap to be removed: what of it passes that follow remove
 
 
@@ -40,22 +41,30 @@ def press(problem: BodyProblem, work: BodyWork, centre: Array, u: Array, soft: f
     return changed
 
 
-@kernel(f"float64(BodyProblem, BodyWork, {A2}, {A2}, float64, float64, float64, float64)", borrows=True)
+@kernel(f"UniTuple(float64, 2)(BodyProblem, BodyWork, {A2}, {A2}, float64, float64)", borrows=True)
 def slope(
-    problem: BodyProblem, work: BodyWork, centre: Array, u: Array, soft: float, first: float, second: float, t: float
-) -> float:
-    """Return the derivative of what `squeeze` minimises, t along the direction: first + t second - p(t) du."""
-    mu, rho, du, value = problem.mu, problem.rho, work.du, first + t * second
+    problem: BodyProblem, work: BodyWork, centre: Array, u: Array, soft: float, t: float
+) -> tuple[float, float]:  # fmt: skip
+    """Return the derivative -p(t) du of the pushes' part of what `squeeze` minimises, and how fast it grows there.
+
+    t along the direction.
+    """
+    mu, rho, du, value, growth = problem.mu, problem.rho, work.du, 0.0, 0.0
     for c in range(problem.contacts.first[-1]):
-        push = centre[c, 0] - rho[c] / soft * (u[c, 0] + t * du[c, 0])
+        k = rho[c] / soft
+        push = centre[c, 0] - k * (u[c, 0] + t * du[c, 0])
         if push > 0.0 or mu[c] < 0.0:
             value -= push * du[c, 0]
-    return value
+            growth += k * du[c, 0] * du[c, 0]
+    return value, growth
 
 
 @kernel("float64(BodyProblem, BodyWork, Iterate, float64)", borrows=True)
 def share_to_go(problem: BodyProblem, work: BodyWork, iterate: Iterate, soft: float) -> float:
-    """Return how far to go along the direction: all of it, or to where the derivative (it only grows) vanishes."""
+    """Return how far to go along the direction: all of it, or to where the derivative (it only grows) vanishes.
+
+    Straight between the places where gaps begin to push or end it: Newton's method, between bounds, ends there.
+    """
     _p, u, centre, _push, d = iterate
     dv, Mdv, first, second = work.dv, work.F, 0.0, 0.0
     block_multiply(problem.M, dv, Mdv)
@@ -63,17 +72,21 @@ def share_to_go(problem: BodyProblem, work: BodyWork, iterate: Iterate, soft: fl
         for k in range(6):
             first += d[i, k] * Mdv[i, k]
             second += dv[i, k] * Mdv[i, k]
-    begin = slope(problem, work, centre, u, soft, first, second, 0.0)
-    if not begin < 0.0 or slope(problem, work, centre, u, soft, first, second, 1.0) <= -1e-6 * begin:
+    begin = first + slope(problem, work, centre, u, soft, 0.0)[0]
+    value, growth = slope(problem, work, centre, u, soft, 1.0)
+    if not begin < 0.0 or first + second + value <= -1e-6 * begin:
         return 1.0
-    low, high = 0.0, 1.0
+    low, high, t, value = 0.0, 1.0, 1.0, first + second + value
     for _ in range(30):
-        t = 0.5 * (low + high)
-        if slope(problem, work, centre, u, soft, first, second, t) > 0.0:
-            high = t
-        else:
-            low = t
-    return high
+        t -= value / (second + growth)
+        if not low < t < high:
+            t = 0.5 * (low + high)
+        value, growth = slope(problem, work, centre, u, soft, t)
+        value += first + t * second
+        if abs(value) <= EXACTLY * -begin:
+            break
+        low, high = (low, t) if value > 0.0 else (t, high)
+    return t
 
 
 @kernel("Tuple((int64, boolean))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, boolean)", borrows=True)

@@ -123,6 +123,8 @@ class Step:
         are those of the mean of v and v_f (`TreeSystem.force_foreseen`).
     shifts : tuple of Shift
         The passes of the position projection, from where the velocities lead.
+    tries : tuple of Array, shapes (nq,)
+        Where the step ended before it was taken again: contacts were found there that it had not listed.
     energy : (float, float) or None
         Kinetic and potential energy at the end, J, where the stepper knows them.
     changes : tuple of Change or None
@@ -156,6 +158,7 @@ class Step:
     place: Array | None = None
     foreseen: Array | None = None
     shifts: tuple[Shift, ...] = ()
+    tries: tuple[Array, ...] = ()
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None
     impacts: tuple[ImpactRecord, ...] = ()

@@ -106,6 +106,8 @@ class Traces(NamedTuple):
         See `Shift`; `places` is empty where they are not known.
     foreseen : Array, shape (n, nq + nv)
         See `Step.foreseen`; NaN where there is none.
+    tried, tries : IntArray (n,) and Array (n, t, nq)
+        How often they were tried before, and where they ended then, see `Step.tries`.
     """
 
     ids: tuple[str, ...]
@@ -116,6 +118,8 @@ class Traces(NamedTuple):
     shifts: Array
     places: Array
     foreseen: Array
+    tried: IntArray
+    tries: Array
 
 
 class Steps(Protocol):

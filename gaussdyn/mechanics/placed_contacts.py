@@ -19,12 +19,15 @@ class Legs(NamedTuple):
         s.
     q : Array, shape (n, nq)
         At their ends.
+    tries : tuple of (int, Array (nq,))
+        Other places where contacts were found, with the numbers of the steps.
     """
 
     q0: Array
     v0: Array
     dt: Array
     q: Array
+    tries: tuple[tuple[int, Array], ...] = ()
 
 
 class Placed(NamedTuple):

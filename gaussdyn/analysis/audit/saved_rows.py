@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,8 @@ class SavedState:
         """Evaluate the system around a saved state."""
         start, state, dt = ends_of(run, k)
         contacts = run.contacts(k)
-        local, begin, listed = _local(system, None if located or not run.saved[k] else start, state, dt, contacts)
+        at = None if located or not run.saved[k] else start
+        local, begin, listed = _local(system, at, state, dt, contacts, tries_of(run, k))
         end = rows_of(local, state.t, state.q, state.v)
         return cls(
             k=k, local=local, start=start, state=state, dt=dt, listed=listed, begin=begin, end=end, contacts=contacts,
@@ -83,11 +84,18 @@ def local_system(run: Trajectory, system: System, k: int, located: bool = False)
     With those, too, that the run names and that are found only there.
     """
     start, state, dt = ends_of(run, k)
-    return _local(system, None if located or not run.saved[k] else start, state, dt, run.contacts(k))[0]
+    at = None if located or not run.saved[k] else start
+    return _local(system, at, state, dt, run.contacts(k), tries_of(run, k))[0]
+
+
+def tries_of(run: Trajectory, k: int) -> tuple[Array, ...]:
+    """Return where the step ended that ended in saved state k, when it was tried before; of older runs not known."""
+    evidence = run.evidence.get(int(run.saved[k]))
+    return () if evidence is None else evidence.tries
 
 
 def _local(
-    system: System, start: State | None, state: State, dt: float, contacts: Sequence[Contact]
+    system: System, start: State | None, state: State, dt: float, contacts: Sequence[Contact], tries: Sequence[Array]
 ) -> tuple[System, tuple[Row, ...], frozenset[str]]:
     """Return `local_system`, its rows at the start of the step, and the ids of those that the step looked for.
 
@@ -101,11 +109,12 @@ def _local(
     listed = frozenset(row.id for row in rows)
     if local is system or not hasattr(local, "taking"):
         return local, rows, listed
-    for ahead in AHEAD:  # one that rebounds has left again
+    places = [(replace(state, q=q), 0.0) for q in tries]
+    for there, ahead in (*places, *((state, ahead * dt) for ahead in AHEAD)):  # one that rebounds has left again
         known = {row.id for row in rows}
         if named <= known:
             break
-        local = local.taking(known | named, near_of(system, state, ahead * dt))
+        local = local.taking(known | named, near_of(system, there, ahead))
         rows = rows_of(local, start.t, start.q, start.v)
     return local, rows, listed
 

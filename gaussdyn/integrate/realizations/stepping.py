@@ -95,11 +95,17 @@ class Realized:
         check_span(state, t_max)
         dt, t_end = span(self.dt, state.t, t_max)
         value = held_control(control, state)
-        local = near_of(system, state, dt)
-        motion = ForcedMotion(system=local, law=self.law, alpha=self.alpha, control=value)
-        rows = rows_of(local, state.t, state.q, state.v)
-        flow = self._flow(motion, state, rows, dt, t_end)
-        return self._step(motion, state, rows, flow, dt, t_end)
+        local, tries = near_of(system, state, dt), list[Array]()
+        while True:
+            motion = ForcedMotion(system=local, law=self.law, alpha=self.alpha, control=value)
+            rows = rows_of(local, state.t, state.q, state.v)
+            flow = self._flow(motion, state, rows, dt, t_end)
+            step = self._step(motion, state, rows, flow, dt, t_end)
+            more = _overlooked(system, local, state, step)
+            if more is None:
+                return replace(step, tries=tuple(tries))
+            tries.append(step.state.q)
+            local = more
 
     def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
         """Return the step as it comes out again; what reacts is shown as rows that hold, with the same impulses."""
@@ -216,6 +222,22 @@ class Realized:
 
     def _springs(self, rows: tuple[Row, ...], s: Array) -> list[Array]:
         return np.split(s, np.cumsum([self.law.springs(row) for row in rows])[:-1]) if rows else []
+
+
+def _overlooked(system: System, local: System, start: State, step: Step) -> System | None:
+    """Return the system with the contacts, too, that have come to overlap in a step without them; None without any."""
+    if local is system or not hasattr(local, "taking"):
+        return None
+    end, known = step.state, {row.id for row in step.rows}
+    here = near_of(system, end, 0.0)
+    beside, deep = ({row.id for row in rows_of(here, at.t, at.q, at.v) if _below(row)} for at in (start, end))
+    new = deep - beside - known  # features beside each other have gaps below zero that mean nothing
+    return local.taking(known | new, here) if new else None
+
+
+def _below(row: Row) -> bool:
+    """Return whether a gap that may open is below zero."""
+    return row.level == "position" and not row.bilateral and row.gap < 0.0
 
 
 def span(dt: float, t: float, t_max: float) -> tuple[float, float]:

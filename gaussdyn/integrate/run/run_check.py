@@ -61,7 +61,7 @@ def _check_evidence(run: Trajectory, nq: int, nv: int) -> None:
     if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0", ANEW)
     for step, one in run.evidence.items():
-        if one.place is not None and len(one.place) != nq:
+        if any(len(place) != nq for place in (one.place, *one.tries) if place is not None):
             raise InputError("evidence", f"step {step}", f"places of {nq} coordinates", ANEW)
         if one.foreseen is not None and not (len(one.foreseen) == nq + nv and np.isfinite(one.foreseen).all()):
             raise InputError(

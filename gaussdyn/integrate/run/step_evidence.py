@@ -16,7 +16,7 @@ from ..stepper import Shift, Step
 from ..stretch import Steps, Traces
 
 ACTING, SHIFTS = ("acts_step", "acts_index"), ("shift_step", "shift_pass", "shift_index")
-PLACES = ("place_step", "place_pass")  # pass -1: of the step itself
+PLACES = ("place_step", "place_pass")  # pass -1: of the step itself, -2, -3 ..: where it ended when it was tried
 FORCES = ("force_step", "force_index")
 
 
@@ -34,6 +34,8 @@ class StepEvidence:
         See `Step.foreseen`.
     shifts : tuple of Shift
         The passes of the position projection; rows that do not push are left out, and passes in which none does.
+    tries : tuple of Array, shapes (nq,)
+        See `Step.tries`.
     arcs : sequence of Arc
         The smooth motion of a step that follows differential equations.
     forces : mapping of str to Array
@@ -44,6 +46,7 @@ class StepEvidence:
     place: Array | None = None
     foreseen: Array | None = None
     shifts: tuple[Shift, ...] = ()
+    tries: tuple[Array, ...] = ()
     arcs: Sequence[Arc] = ()
     forces: Mapping[str, Array] = field(default_factory=dict)
 
@@ -57,7 +60,7 @@ class StepEvidence:
         )  # fmt: skip
         return cls(
             acts=tuple(step.reactions), place=step.place, shifts=tuple(one for one in shifts if one.pushes),
-            foreseen=step.foreseen,
+            foreseen=step.foreseen, tries=step.tries,
             arcs=step.arcs, forces={key: r for key, r in step.forces.items() if r.any()},
         )  # fmt: skip
 
@@ -109,7 +112,7 @@ class Lines(NamedTuple):
     pushes, shift : IntArray (b, 3) and Array (b,)
         Step, pass and row, and by how much it was shifted.
     places, place : IntArray (c, 2) and Array (c, nq)
-        Step and pass (-1: of the step itself), and the coordinates.
+        Step and pass (-1: of the step itself, below: of its tries), and the coordinates.
     ahead, foreseen : IntArray (f,) and Array (f, nq + nv)
         Steps with one contact problem, and the ends that were foreseen.
     """
@@ -176,7 +179,9 @@ def _of_traces(numbers: IntArray, traces: Traces) -> Lines:
     number = np.cumsum(pushing, axis=1) - 1  # passes in which none pushes are left out
     act, push, own = np.argwhere(traces.acts), np.argwhere(pushed), np.flatnonzero(traces.placed)
     moved = np.argwhere(pushing) if traces.places.shape[2] else np.zeros((0, 2), dtype=np.int64)
+    late = np.argwhere(np.arange(traces.tries.shape[1]) < traces.tried[:, None])
     places = [np.column_stack([numbers[own], np.full(len(own), -1)])]
+    places.append(np.column_stack([numbers[late[:, 0]], -2 - late[:, 1]]))
     places.append(np.column_stack([numbers[moved[:, 0]], number[tuple(moved.T)]]))
     order = np.lexsort(np.concatenate(places).T[::-1])
     ahead = (~np.isnan(traces.foreseen[:, :1])).any(axis=1)
@@ -186,9 +191,18 @@ def _of_traces(numbers: IntArray, traces: Traces) -> Lines:
         ids=traces.ids, step=numbers, passes=pushing.sum(axis=1), acts=np.column_stack([numbers[act[:, 0]], act[:, 1]]),
         pushes=np.column_stack([numbers[push[:, 0]], number[tuple(push[:, :2].T)], push[:, 2]]),
         shift=traces.shifts[tuple(push.T)], places=np.concatenate(places)[order],
-        place=np.concatenate([x for x in (traces.place[own], traces.places[tuple(moved.T)]) if len(x)] or [
-            np.zeros((0, 0))])[order],
+        place=_joined(traces.place[own], traces.tries[tuple(late.T)], traces.places[tuple(moved.T)])[order],
     )  # fmt: skip
+
+
+def _places(one: StepEvidence) -> tuple[Array | None, ...]:
+    """Return all places of a step, in the order of `PLACES`."""
+    return (*one.tries[::-1], one.place, *(shift.place for shift in one.shifts))
+
+
+def _joined(*places: Array) -> Array:
+    """Return coordinates of several kinds as one; where there are none of a kind they may have no width."""
+    return np.concatenate([x for x in places if len(x)] or [np.zeros((0, 0))])
 
 
 def _of_each(evidence: Mapping[int, StepEvidence]) -> Lines:
@@ -198,7 +212,7 @@ def _of_each(evidence: Mapping[int, StepEvidence]) -> Lines:
     pushes = [(step, k, at[key], s) for step, one in evidence.items() for k, key, s in _pushes(one)]
     placed = [
         (step, k, x) for step, one in evidence.items()
-        for k, x in enumerate([one.place, *(shift.place for shift in one.shifts)], -1) if x is not None
+        for k, x in enumerate(_places(one), -1 - len(one.tries)) if x is not None
     ]  # fmt: skip
     ahead = {step: one.foreseen for step, one in evidence.items() if one.foreseen is not None}
     return Lines(
@@ -241,12 +255,17 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
         shifts[step][number][ids[k]] = float(s)
     at = zip(_whole(arrays, "place_step"), arrays["place_pass"].tolist(), strict=True)
     places = dict(zip(at, arrays["place"], strict=True))
+    tries: dict[int, list[Array]] = {}
+    for (step, k), x in sorted(places.items(), key=lambda line: -line[0][1]):
+        if k < -1:
+            tries.setdefault(step, []).append(x)
     arcs, forces, foreseen = smooth.of_arrays(arrays), _forces(arrays, ids), _foreseen(arrays)
     return {
         step: StepEvidence(
             acts=tuple(found), place=places.get((step, -1)),
             shifts=tuple(Shift(pushes, places.get((step, k))) for k, pushes in enumerate(shifts[step])),
-            foreseen=foreseen.get(step), arcs=arcs.get(step, ()), forces=forces.get(step, {}),
+            foreseen=foreseen.get(step), tries=tuple(tries.get(step, ())), arcs=arcs.get(step, ()),
+            forces=forces.get(step, {}),
         )
         for step, found in acts.items()
     }  # fmt: skip

@@ -12,13 +12,13 @@ from ..._jit import A2, A3, I2, record
 from ...arrays import Array, IntArray
 from .scheme import PASSES
 
-ROWS, SHIFTED, PLACED = range(3)  # columns of `Kept.found`
+ROWS, SHIFTED, PLACED, TRIED = range(4)  # columns of `Kept.found`
 ROOM = 4_000_000  # numbers that one call may leave behind
 Shapes = tuple[list[tuple[int, ...]], list[tuple[int, ...]]]
 SMALL = 4_000  # numbers that are sooner copied than looked through for those that are used
 
 
-@record(*[A2] * 9, *[I2] * 5, A3, A3)
+@record(*[A2] * 9, *[I2] * 5, A3, A3, A3)
 class Kept(NamedTuple):
     """n steps in a row, with room for R constraints that have m rows.
 
@@ -43,10 +43,13 @@ class Kept(NamedTuple):
         See `Layout.start`.
     label : IntArray, shape (n, 4 R)
         Of contacts of shapes.
-    found : IntArray, shape (n, 3)
-        How many constraints there were, how many passes the projection took, whether the middle may have been moved.
+    found : IntArray, shape (n, 4)
+        How many constraints there were, how many passes the projection took, whether the middle may have been moved,
+        how many tries there were.
     shifts, places : Array, shapes (n, passes, R) and (n, passes, nq)
         See `Push`.
+    tries : Array, shape (n, tries, nq)
+        See `Step.tries`.
     """
 
     log: Array
@@ -65,18 +68,20 @@ class Kept(NamedTuple):
     found: IntArray
     shifts: Array
     places: Array
+    tries: Array
 
     def chosen(self, steps: slice | IntArray) -> Kept:
         """Return some of the steps, with no more room than they need."""
         found = self.found[steps]
-        R, passes = found[:, [ROWS, SHIFTED]].max(axis=0, initial=0).tolist()
+        R, passes, tries = found[:, [ROWS, SHIFTED, TRIED]].max(axis=0, initial=0).tolist()
         start = self.start[steps, : R + 1].copy()
         m = int(start.max(initial=0))
         parts: list[Any] = [x[steps].copy() for x in self[:5]]
         parts += [self.gap[steps, :R].copy(), self.p[steps, :m].copy(), self.last[steps, :m].copy()]
         parts += [self.limit[steps, : 6 * R].copy(), self.mode[steps, :R].copy(), self.acts[steps, :R].copy()]
         parts += [start, self.label[steps, : 4 * R].copy(), found.copy()]
-        return Kept._make([*parts, self.shifts[steps, :passes, :R].copy(), self.places[steps, :passes].copy()])
+        parts += [self.shifts[steps, :passes, :R].copy(), self.places[steps, :passes].copy()]
+        return Kept._make([*parts, self.tries[steps, :tries].copy()])
 
 
 class Room(NamedTuple):
@@ -105,14 +110,17 @@ class Room(NamedTuple):
         return lambda: _placed(floats, numbers, self.shapes)
 
 
-def kept_room(n: int, logged: int, sizes: tuple[int, int, int, int], R: int, m: int, whole: bool = True) -> Room:
+def kept_room(
+    n: int, logged: int, sizes: tuple[int, int, int, int], R: int, m: int, tries: int, whole: bool = True
+) -> Room:  # fmt: skip
     """Return room for n steps, or for as many as fit; sizes: of the first four vectors; whole: for all of each."""
-    n = max(1, min(n, ROOM // (logged + sum(sizes) + 2 * m + 14 * R + PASSES * (R + sizes[2]))))
+    most = logged + sum(sizes) + 2 * m + 14 * R + PASSES * (R + sizes[2]) + tries * sizes[0]
+    n = max(1, min(n, ROOM // most))
     rows = n if whole else 1
     floats = [(n, k) for k in (logged, *sizes[:2])] + [(rows, k) for k in (*sizes[2:], R, m, m, 6 * R)]
     shapes: Shapes = (
-        [*floats, (rows, PASSES, R), (rows, PASSES, sizes[2])],
-        [(rows, k) for k in (R, R, R + 1, 4 * R, 3)],
+        [*floats, (rows, PASSES, R), (rows, PASSES, sizes[2]), (rows, tries, sizes[0])],
+        [(rows, k) for k in (R, R, R + 1, 4 * R, 4)],
     )
     real = np.empty(sum(map(prod, shapes[0])))
     numbers = np.zeros(sum(map(prod, shapes[1])), dtype=np.int64)

@@ -17,9 +17,9 @@ PLACES = 3  # poses of a step: at its start, where it comes to without forces, a
 END = 2
 
 
-@record("SearchShapes", A1, "SearchSpace", "ContactList", A1, A1, A2)
+@record("SearchShapes", "SearchSpace", "ContactList", A1, A1, A2)
 class Looking(NamedTuple):
-    """Shapes, how far they travel, work space, and the contacts found: what `find_features` takes beside poses.
+    """Shapes, work space, and the contacts found: what `find_features` takes beside poses.
 
     Attributes
     ----------
@@ -28,7 +28,6 @@ class Looking(NamedTuple):
     """
 
     shapes: SearchShapes
-    travel: Array
     space: SearchSpace
     found: ContactList
     out: Array
@@ -36,19 +35,21 @@ class Looking(NamedTuple):
     axes: Array
 
 
-@record(A4, A5, A1)
+@record(A4, A5, A1, A2)
 class Ways(NamedTuple):
-    """Poses of b bodies (the ground last) around n steps, and how open contacts may be.
+    """Poses of b bodies (the ground last) around n steps, how open contacts may be, and how far each body travels.
 
     Attributes
     ----------
     x, R : Array, shapes (n, 3, b, 3) and (n, 3, b, 3, 3)
     reach : Array, shape (n,)
+    travel : Array, shape (n, b - 1)
     """
 
     x: Array
     R: Array
     reach: Array
+    travel: Array
 
 
 @kernel(f"int64(Looking, {I2}, int64, int64)", borrows=True)
@@ -103,7 +104,7 @@ def contact_places(
     for k in range(first, len(ways.reach)):
         for place in range(3):
             x, R = ways.x[k, place], ways.R[k, place]
-            count = find_features(s.shapes, x, R, ways.reach[k], s.travel, s.space, s.found)
+            count = find_features(s.shapes, x, R, ways.reach[k], ways.travel[k], s.space, s.found)
             if count > len(s.found.kind):
                 return k
             if put_places(looking, count, ways.x[k, END], ways.R[k, END], wanted, point[k], frame[k]) == 0:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ..names import GROUND, nearest
 from ..placed_contacts import Placed
 from ..rows import Row
 from .kinematics import bodies_at
+
+if TYPE_CHECKING:
+    from .contact_places import Ways
 
 Pair = tuple[str, str]
 Pairs = Mapping[Pair, ContactLaw | None]
@@ -124,13 +127,14 @@ class Contacts:
     def near(self, q: Array, v: Array, dt: float, reach: float, ahead: Array) -> Contacts:
         """Return these with the contacts that may close within dt, or are open by `reach` (m) at most.
 
-        An impact within dt may hand the speed of the fastest body on to any other, and double it. A corner that is
+        Every body comes as far as at its own speed. An impact within dt may hand on more than that: who takes a step
+        looks for overlaps at its end, and takes it again with the contacts that were overlooked. A corner that is
         beside a face has no contact with it before it is above: so the pose `ahead`, where the bodies come to without
         forces, is searched too. Of what is found only there, contacts are left out that are closed now: their
         bodies are beside each other, and meet in other contacts.
         """
-        way = dt * float(self.speeds(v).max())
-        return self.among(bodies_at(q, v), bodies_at(ahead, v) if way > 0.0 else None, reach + 2.0 * way)
+        way = dt * self.speeds(v)
+        return self.among(bodies_at(q, v), bodies_at(ahead, v) if way.max() > 0.0 else None, reach, way)
 
     @property
     def travel(self) -> Array:
@@ -145,9 +149,14 @@ class Contacts:
         travel = np.append(self.travel, 0.0)[self.found.bodies].sum(axis=1)  # the ground comes last
         return {blank.id: far for blank, far in zip(self.blanks, travel.tolist(), strict=True)}
 
-    def among(self, bodies: BodyMotions, ahead: BodyMotions | None, reach: float) -> Contacts:
-        """Return these with the contacts of bodies that are open by `reach` (m) at most, here or where they come to."""
-        travel = self.travel
+    def among(
+        self, bodies: BodyMotions, ahead: BodyMotions | None, reach: float, way: Array | float = 0.0
+    ) -> Contacts:  # fmt: skip
+        """Return these with the contacts of bodies that are open by `reach` (m) at most, here or where they come to.
+
+        way: how much farther each body reaches, shape (n,), m.
+        """
+        travel = self.travel + way
         found = self.shapes.look(bodies.x, bodies.R, reach, travel)
         if ahead is not None:
             found = self._joined(found, self.shapes.look(ahead.x, ahead.R, reach, travel), bodies)
@@ -183,7 +192,10 @@ class Contacts:
         found: Array = np.sqrt((V[..., :3] ** 2).sum(axis=-1)) + self.radii * np.sqrt((V[..., 3:] ** 2).sum(axis=-1))
         return found
 
-    def placed(self, labels: IntArray, x: Array, R: Array, reach: Array) -> Placed:
+    def placed(
+        self, labels: IntArray, x: Array, R: Array, reach: Array, way: Array,
+        late: Sequence[tuple[int, tuple[Array, Array]]] = (),
+    ) -> Placed:  # fmt: skip
         """Return contacts, by their labels, at the ends of steps that look for them as `near` does.
 
         Parameters
@@ -194,23 +206,37 @@ class Contacts:
             Poses of the bodies, the ground last: at the starts, where they come to without forces, at the ends.
         reach : Array, shape (n,)
             How far open contacts may be, m.
+        way : Array, shape (n, b - 1)
+            How much farther each body reaches, m.
+        late : sequence of (int, (Array, Array))
+            Numbers of steps, and such poses around each (n = 1), where contacts are found that are found nowhere else.
         """
+        from .contact_places import Ways
+
+        n, f = len(reach), len(labels)
+        point, frame = np.full((n, f, 3), np.nan), np.full((n, f, 3, 3), np.nan)
+        if f:
+            self._place(labels, Ways(x, R, reach, self.travel + way), point, frame)
+        for k, poses in late if f else ():
+            one = slice(k, k + 1)
+            self._place(labels, Ways(*poses, np.zeros(1), self.travel[None]), point[one], frame[one])
+        return Placed(tuple(map(self._blank, map(tuple, labels.tolist()))), point, frame)
+
+    def _place(self, labels: IntArray, around: Ways, point: Array, frame: Array) -> None:
+        """Fill in where contacts are, see `contact_places`."""
         from ..._jit import Held
         from ..collision.bounds.search_records import ContactList
-        from .contact_places import Looking, Ways, contact_places
+        from .contact_places import Looking, contact_places
 
-        n, f, step = len(reach), len(labels), 0
-        point, frame = np.full((n, f, 3), np.nan), np.full((n, f, 3, 3), np.nan)
-        ways: Any = Held(Ways(x, R, reach))
-        space, travel = self.shapes.buffers(), self.travel
-        while f and step < n:
+        ways: Any = Held(around)
+        space, step = self.shapes.buffers(), 0
+        while step < len(point):
             more = np.zeros(7), np.zeros(3), np.zeros((6, 3))
             found: Any = ContactList(*space.answer)
-            looking: Any = Held(Looking(space.shapes.value, travel, space.space.value, found, *more))
+            looking: Any = Held(Looking(space.shapes.value, space.space.value, found, *more))
             step = int(contact_places(looking, ways, np.ascontiguousarray(labels), point, frame, step))
-            if step < n:
+            if step < len(point):
                 space.reserve(2 * space.room)
-        return Placed(tuple(map(self._blank, map(tuple, labels.tolist()))), point, frame)
 
     def pace(self, q: Array, v: Array, dt: float) -> float:
         """Return how fast bodies pass by others that they may come to within dt, in their own sizes per s."""

@@ -210,8 +210,9 @@ class SpatialSystem:
         n, dt = len(legs.dt), legs.dt
         ahead = moved_bodies(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(dt, len(self.bodies))[:, None])
         poses = poses_at(np.stack([legs.q0, ahead.reshape(n, -1), legs.q], axis=1))
-        way = dt * self.contacts.speeds(legs.v0).max(axis=1, initial=0.0)
-        return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt + 2.0 * way)
+        way = dt[:, None] * self.contacts.speeds(legs.v0)
+        late = [(k, poses_at(np.stack([[q, q, legs.q[k]]]))) for k, q in legs.tries]
+        return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt, way, late)
 
     def listed(self, q: Array) -> SpatialSystem | None:
         """Return the system with every contact there can be; None where which there are depends on the pose."""

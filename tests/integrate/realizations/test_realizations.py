@@ -9,6 +9,7 @@ import pytest
 from evidence import first
 from scipy.linalg import expm
 
+from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.realizations.ode import Flow, Tolerance, integrate
 from gaussdyn.integrate.realizations.penalty import Penalty
@@ -19,6 +20,8 @@ from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.planar.bodies import Marker, Point
 from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
 from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user.system import Position, UserSystem, Velocity
 
@@ -128,6 +131,19 @@ def test_a_ball_on_a_one_sided_spring_comes_back_as_with_restitution_one():
     np.testing.assert_allclose(run.q[-1, 1], v * t - 0.5 * G * t * t, atol=1e-8)
     np.testing.assert_allclose(run.v[-1, 1], v - G * t, atol=1e-7)
     assert run["line.r_N"].min() >= 0.0
+
+
+@pytest.mark.parametrize("apart", [1e-4, 1e-3])
+def test_springs_of_a_ball_that_another_one_strikes_push_from_where_it_meets_a_third(apart):
+    """The second ball of a row is at rest when the step begins: its contact with the third is found at the end."""
+    R, N = 0.1, 1e6
+    system = SpatialSystem(bodies=[ball(name, mass=1.0, radius=R) for name in "abc"], gravity=(0.0, 0.0, 0.0))
+    state = system.state({"a": (-2 * R - 1e-4, 0, 0), "b": (0, 0, 0), "c": (2 * R + apart, 0, 0)}, {"a": (2, 0, 0)})
+    long, short = (simulate(system, state, 0.02, stepper=Penalty(stiffness=N, dt=dt)) for dt in (0.02, 5e-5))
+    np.testing.assert_allclose(long.final.v, short.final.v, atol=1e-6)
+    assert (long.final.v**2).sum() == pytest.approx(4.0, rel=1e-6)
+    assert len(long.evidence[1].tries) == 1
+    assert audit(long, system).passed
 
 
 class TestTwoMasses:

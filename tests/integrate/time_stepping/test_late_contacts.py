@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from evidence import first
 from random_scenes import falling
 
 from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.integrate.run import step_evidence
+from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.core.outside import late_contacts
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.linalg.rotations import matrix_of
-from gaussdyn.mechanics.collision.shapes import Sphere
+from gaussdyn.mechanics.collision.shapes import Box, Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import box, disc
 from gaussdyn.mechanics.planar.shapes import Disc
@@ -113,6 +117,26 @@ def test_the_far_end_of_a_lever_meets_what_it_reaches(clearance, dt, dim):
     assert verdict.passed, verdict.explain()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_plate_that_is_struck_lands_on_the_table_below_it_in_the_same_step(seed):
+    """Nothing moves there before: what is at rest reaches no farther than it is. Edges cross nearly in parallel."""
+    rng = np.random.default_rng(seed)
+    bodies = [brick("plate", mass=0.3, half=(0.2, 0.15, 0.02)), ball("hammer", mass=10.0, radius=PEG)]
+    table = Box(name="table", half=(0.3, 0.1, 0.05), at=(0.05, 0.0, -0.05))
+    system = SpatialSystem(bodies=bodies, obstacles=[table], gravity=(0.0, 0.0, 0.0), contact=ContactLaw(mu=0.3))
+    turn = np.array([1.0, *rng.uniform(-0.015, 0.015, 3)])
+    over = 0.032 + 0.02 + PEG + 0.006
+    places = {"plate": (0.15, 0.0, 0.032, *turn / np.linalg.norm(turn))}
+    places["hammer"] = (0.15 + rng.uniform(-0.15, 0.15), rng.uniform(-0.1, 0.1), over)
+    state = system.state(places, {"hammer": (0.0, 0.0, -3.0)})
+    run = simulate(system, state, 0.05, stepper=MoreauJean(dt=4e-3))
+    assert run.status == "COMPLETED", run.stop
+    assert run.statistics["max_penetration_m"] <= 1e-10
+    assert any("table" in event.id for event in run.events)
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()
+
+
 def test_an_overlap_in_a_contact_that_was_not_listed_fails_the_audit(monkeypatch):
     monkeypatch.setattr(late_contacts, "_unlisted", lambda *_: ())
     system, state = row_of_discs(1e-4)
@@ -162,3 +186,19 @@ def test_a_peg_that_pushes_a_lever_at_rest_stays_closed(eps, peg_at):
     assert max(abs(c.gap) for c in pushing) <= 1e-10
     verdict = audit(run, system)
     assert verdict.passed, verdict.explain()
+
+
+def test_runs_say_where_contacts_were_found_that_are_found_nowhere_else(tmp_path):
+    """A corner over a face that is beside it where the step begins, and where it ends once it is taken again."""
+    system, state = falling(3, 17, mu=0.2, eps_n=0.0)
+    run = simulate(system, state, 0.296, stepper=MoreauJean(dt=4e-3))
+    assert [(k, len(one.tries)) for k, one in run.evidence.items() if one.tries] == [(72, 2)]
+    assert all(contact.frame is not None for k in range(len(run)) for contact in run.contacts(k))
+    at_once, each = (step_evidence.as_arrays(found) for found in (run.evidence, dict(run.evidence)))
+    for name, values in at_once.items():
+        np.testing.assert_array_equal(values, each[name])
+    again = Trajectory.load(run.save(tmp_path / "run.h5"))
+    np.testing.assert_array_equal(again.evidence[72].tries, run.evidence[72].tries)
+    assert audit(again, system).passed
+    bare = {k: replace(one, tries=()) for k, one in run.evidence.items()}
+    assert not audit(replace(run, evidence=bare), system).passed  # as of files of earlier versions

@@ -41,20 +41,28 @@ def look_ahead(find: Search, step: BodyStep, x: Array, R: Array, reach: float) -
     return int(find_features(find.shapes, x, R, reach, step.loads.travel, find.space, find.ahead))
 
 
-@kernel("int64(Search, BodyStep, float64, float64)", borrows=True, entry=True)
-def search(find: Search, step: BodyStep, dt: float, gravity: float) -> int:
-    """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
-    state, poses, travel, radius, fastest = step.state, step.poses, step.loads.travel, step.loads.radius, 0.0
-    q, v, x, R = state.q, state.v, poses.x[0], poses.R[0]
-    pose_bodies(q, x, R)
+@kernel("float64(BodyStep, float64)", borrows=True)
+def put_travel(step: BodyStep, dt: float) -> float:
+    """Put how far every body comes within dt, with what rounding moves it by; return how far the fastest comes."""
+    v, travel, radius, most = step.state.v, step.loads.travel, step.loads.radius, 0.0
     for i in range(len(v)):
         speed = np.sqrt(v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2])
         spin = np.sqrt(v[i, 3] * v[i, 3] + v[i, 4] * v[i, 4] + v[i, 5] * v[i, 5])
-        fastest = max(fastest, speed + radius[i] * spin)
-        travel[i] = max(SLACK * radius[i], CLOSED)
-    reach = gravity * dt * dt + 2.0 * dt * fastest
-    found = find_features(find.shapes, x, R, reach, travel, find.space, find.found)
-    if not dt * fastest > 0.0 or found > len(find.found.kind):
+        way = dt * (speed + radius[i] * spin)
+        travel[i] = max(SLACK * radius[i], CLOSED) + way
+        most = max(most, way)
+    return float(most)
+
+
+@kernel("int64(Search, BodyStep, float64, float64)", borrows=True, entry=True)
+def search(find: Search, step: BodyStep, dt: float, gravity: float) -> int:
+    """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
+    state, poses = step.state, step.poses
+    q, v, x, R = state.q, state.v, poses.x[0], poses.R[0]
+    pose_bodies(q, x, R)
+    reach, most = gravity * dt * dt, put_travel(step, dt)
+    found = find_features(find.shapes, x, R, reach, step.loads.travel, find.space, find.found)
+    if not most > 0.0 or found > len(find.found.kind):
         return int(found)
     move_bodies(q, v, dt, state.q1)
     pose_bodies(state.q1, poses.x[1], poses.R[1])
@@ -79,6 +87,7 @@ def join_overlaps(find: Search, step: BodyStep) -> int:
     if still:
         return int(n)
     x, R, limit = step.poses.x[2], step.poses.R[2], max(ALLOWED, ROUNDING * size)
+    put_travel(step, 0.0)
     found = look_ahead(find, step, x, R, 0.0)
     if found > len(find.ahead.kind):
         return int(n + found)

@@ -22,6 +22,7 @@ from ...stretch import Stretch
 from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, stretch_of
 from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
+from ..scheme import SEARCHES
 from .cut_steps import SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
 from .records import (
     ACTS,
@@ -212,7 +213,7 @@ class CompiledBodies:
         from ...._jit import Held
 
         room, nq, nv = self.space.buffers.room, self.system.nq, self.system.nv
-        kept = kept_room(n, LOGGED, (nq, nv, 0, 0), room, 3 * room)
+        kept = kept_room(n, LOGGED, (nq, nv, 0, 0), room, 3 * room, SEARCHES)
         return _Run(room=kept, held=Held(kept.kept))
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:

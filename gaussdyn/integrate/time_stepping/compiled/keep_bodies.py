@@ -7,8 +7,8 @@ import numpy as np
 from ...._jit import A1, A2, I2, kernel
 from ....arrays import Array, IntArray
 from ..core.records import FORCES, KINETIC, LIFTED, POTENTIAL, REACTIONS
-from ..kept import PLACED, ROWS, SHIFTED, Kept
-from .records import FEATURES, MODE, WHICH, BodySolver, BodySpan, BodyStep, Loads, Projection
+from ..kept import PLACED, ROWS, SHIFTED, TRIED, Kept
+from .records import FEATURES, MODE, RETAKEN, WHICH, BodySolver, BodySpan, BodyStep, Loads, Projection
 
 ROUNDING = 1e-15  # of the largest coordinate: what two ways of adding the same numbers may differ by
 
@@ -38,6 +38,16 @@ def keep_contacts(step: BodyStep, solver: BodySolver, projection: Projection, ke
         for k in range(kept.start[s, f + 1] - kept.start[s, f]):
             kept.p[s, kept.start[s, f] + k] = p[c, k]
     kept.found[s, ROWS], kept.found[s, SHIFTED], kept.found[s, PLACED] = n, passes, 0
+    kept.found[s, TRIED] = step.counts[RETAKEN]
+
+
+@kernel("void(BodyStep, Kept, int64)", borrows=True)
+def keep_try(step: BodyStep, kept: Kept, s: int) -> None:
+    """Keep where the step at hand ends, which overlooked a contact there."""
+    q1, k = step.state.q1, step.counts[RETAKEN]
+    for i in range(len(q1)):
+        for a in range(7):
+            kept.tries[s, k, 7 * i + a] = q1[i, a]
 
 
 @kernel(f"void({A2}, int64, int64)", borrows=True)

@@ -57,7 +57,7 @@ class Loads(NamedTuple):
     radius : Array, shape (n,)
         Of the balls that hold the bodies, m.
     travel : Array, shape (n,)
-        How far rounding moves them, m.
+        How far they come until the end of the step, or how far rounding moves them, m.
     weight : Array, shape (n, 6)
         The part of the constant force that has a potential.
     """

@@ -21,7 +21,7 @@ from .contact_modes import beyond_cones, note_modes
 from .contact_search import Search, join_overlaps, search
 from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import begin_again, find_impact, note_acting, work_gain
-from .keep_bodies import keep_again, keep_contacts, keep_works
+from .keep_bodies import keep_again, keep_contacts, keep_try, keep_works
 from .records import (
     ANSWERED,
     CLOSES,
@@ -349,11 +349,12 @@ def advance_bodies(
         if n > count[FEATURES]:
             if count[RETAKEN] == SEARCHES:
                 return UNLISTED
+            keep_try(step, kept, s)
             take_again_listing(step, n)
             continue
         stays = leave_step(step, solver, projection, span, kept, s)
         same = repeats(rules, step, span, stays, kept.log[s])
-        laws[STANDS] = span.dt if stays else 0.0
+        laws[STANDS] = span.dt if stays and count[RETAKEN] == 0 else 0.0  # else what it found is not there any more
         go_on(step)
         while same and count[TAKEN] < len(spans) and spans[count[TAKEN], 1] == span.dt:
             keep_again(kept, count[TAKEN])

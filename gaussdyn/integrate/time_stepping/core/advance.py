@@ -370,7 +370,7 @@ class CompiledSystem:
     def _kept_room(self, n: int, whole: bool = True) -> Room:
         """Return room for n steps, or for as many as fit; see `kept_room`."""
         layout, (nq, nv) = self.parts.model.layout, (self.system.nq, self.system.nv)
-        return kept_room(n, LOGGED, (nq, nv, nq, nq + nv), len(layout.kind), len(layout.reach), whole)
+        return kept_room(n, LOGGED, (nq, nv, nq, nq + nv), len(layout.kind), len(layout.reach), 1, whole)
 
     def _new_room(self, n: int) -> Held:
         """Return room of its own for n steps."""

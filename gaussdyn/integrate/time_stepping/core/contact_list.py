@@ -13,7 +13,7 @@ from ....mechanics.spatial.contacts import CLOSED, SLACK
 from ....mechanics.trees.forest import LAST
 from ..feature_lists import copy_feature, join_lists, place_of
 from ..scheme import ALLOWED
-from .evaluate import move, put_motion, put_poses, standing
+from .evaluate import move, point_speed, put_motion, put_poses, standing
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
@@ -129,9 +129,22 @@ def stay(model: Model, q: Array) -> bool:
     return same
 
 
+@kernel(f"void(Model, {A1}, float64)", borrows=True)
+def put_travel(model: Model, v: Array, dt: float) -> None:
+    """Put how far bodies in their own coordinates come within dt, and with dt = 0 how far rounding moves any."""
+    s = model.shapes
+    for k in range(len(s.radius)):
+        s.travel[k] = max(SLACK * s.radius[k], CLOSED)
+        if dt > 0.0:
+            s.travel[k] += dt * point_speed(v, 6 * k, s.radius[k])
+
+
 @kernel("float64(Shapes, float64, float64)", borrows=True)
 def reach_of(shapes: Shapes, dt: float, speed: float) -> float:
-    """Return how far contacts that may act within dt are open at most, no point of a body being faster than `speed`."""
+    """Return how far contacts that may act within dt are open at most, no point of a body being faster than `speed`.
+
+    Or how much farther than bodies that come as far as at their own speeds.
+    """
     return float(shapes.numbers[PULL] * dt * dt + 2.0 * dt * speed)
 
 
@@ -163,9 +176,9 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     speed = s.numbers[FASTEST] if placed else put_motion(model, data.q, data.v)
     speed = max(speed, s.numbers[MISSED])
     s.numbers[PLACED] = 0.0
-    for k in range(len(s.radius)):  # how far rounding moves bodies
-        s.travel[k] = max(SLACK * s.radius[k], CLOSED)
-    reach = reach_of(s, dt, speed)
+    apart = model.layout.who != FOREST
+    put_travel(model, data.v, dt if apart else 0.0)
+    reach = reach_of(s, dt, 0.0 if apart else speed)
     if not (placed or speed > 0.0) and reach == s.numbers[REACH] and stay(model, data.q):
         return int(s.numbers[LISTED])
     s.numbers[REACH] = reach
@@ -303,6 +316,7 @@ def look_at_end(model: Model, data: Data, dt: float, n: int, near: bool) -> int:
     s = model.shapes
     s.numbers[REACH], s.numbers[AHEAD] = -1.0, -1.0  # the places of the start are not there any longer
     put_poses(model, data.q1, model.ahead)
+    put_travel(model, data.v1, 0.0)
     if model.layout.who == FOREST:
         reach = reach_of(s, dt, put_motion(model, data.q1, data.v1))
         found = look(s, s.x, s.R, reach, True)

@@ -422,6 +422,14 @@ def power_at(model: Model, t: float, q: Array, v: Array, h: Array) -> tuple[bool
     return run_program(model, t, q, v), model.program.out[n * n + n + 2] + dot(model.program.push, v)
 
 
+@kernel(f"float64({A1}, int64, float64)", borrows=True)
+def point_speed(v: Array, i: int, radius: float) -> float:
+    """Return the largest speed of a point of a body in its own coordinates, v[i : i + 6]."""
+    speed = math.sqrt(v[i] * v[i] + v[i + 1] * v[i + 1] + v[i + 2] * v[i + 2])
+    spin = math.sqrt(v[i + 3] * v[i + 3] + v[i + 4] * v[i + 4] + v[i + 5] * v[i + 5])
+    return speed + radius * spin
+
+
 @kernel(f"float64(Model, {A1}, {A1})", borrows=True)
 def put_motion(model: Model, q: Array, v: Array) -> float:
     """Put how bodies with shapes move at a state; return the largest speed of a point of any."""
@@ -432,10 +440,7 @@ def put_motion(model: Model, q: Array, v: Array) -> float:
         return fastest_point(forest.trees, forest.moving, shapes.radius)
     put_bodies(model.mechanism, q, v)
     for k in range(len(shapes.radius)):
-        i = 6 * k
-        speed = math.sqrt(v[i] * v[i] + v[i + 1] * v[i + 1] + v[i + 2] * v[i + 2])
-        spin = math.sqrt(v[i + 3] * v[i + 3] + v[i + 4] * v[i + 4] + v[i + 5] * v[i + 5])
-        most = max(most, speed + shapes.radius[k] * spin)
+        most = max(most, point_speed(v, 6 * k, shapes.radius[k]))
     return most
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from ...._jit import kernel
-from ..kept import PLACED, ROWS, SHIFTED, Kept
+from ..kept import PLACED, ROWS, SHIFTED, TRIED, Kept
 from .problem.dependent_joints import COUNT, LOOKED
 from .projection import Push
 from .records import LOGGED, PLANAR, SOFT, Data, Model
@@ -71,9 +73,10 @@ def keep_step(model: Model, data: Data, work: Work, push: Push, kept: Kept, s: i
     if work.course[UNSEEN]:
         return
     for i in range(len(data.q)):
-        kept.middle[s, i] = data.middle[i]
+        kept.middle[s, i], kept.tries[s, 0, i] = data.middle[i], data.tried[i]
     for i in range(len(data.foreseen)):
         kept.foreseen[s, i] = data.foreseen[i]
     kept.found[s, SHIFTED], kept.found[s, PLACED] = push.kept[1], data.bound.known[LOOKED]
+    kept.found[s, TRIED] = 0 if len(data.q) == 0 or math.isnan(data.tried[0]) else 1
     keep_rows(model, data, work, kept, s)
     keep_shifts(model, data, push, kept, s)

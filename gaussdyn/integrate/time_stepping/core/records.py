@@ -217,7 +217,7 @@ class Shapes(NamedTuple):
     laws : Array, shape (kinds, kinds, 7)
         The six law columns of pairs of kinds, and the number of their rows.
     radius, travel : Array, shape (bodies,)
-        Of the balls that hold the bodies; how far rounding moves them, m.
+        Of the balls that hold the bodies; how far they come until the end of the step, or rounding moves them, m.
     node : IntArray, shape (bodies, 2)
         The first of the nodes that a body belongs to, see `Layout.nodes`, and their end; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
@@ -325,7 +325,7 @@ class Bound(NamedTuple):
     null: Array
 
 
-@record(*[A1] * 9, I1, I1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
+@record(*[A1] * 10, I1, I1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -339,6 +339,8 @@ class Data(NamedTuple):
         The end, q and v, that force and rates of a step with one contact problem are for, see `solve_once`.
     middle, moved : Array, shape (nq,)
         At its middle; at its end before the projection.
+    tried : Array, shape (nq,)
+        Where it ended when a contact was overlooked there; NaN where none was.
     last, p : Array, shape (m,)
         Impulses of the last step, and of this one.
     acts, joined : IntArray, shape (n,)
@@ -377,6 +379,7 @@ class Data(NamedTuple):
     foreseen: Array
     middle: Array
     moved: Array
+    tried: Array
     last: Array
     p: Array
     acts: IntArray

@@ -269,11 +269,11 @@ def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
             rows.law[: len(laws)] = laws
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
     M, L, of = (np.zeros((nv, nv)) for _ in range(3))
-    bare, h, foreseen = np.zeros(nv), np.zeros(nv), np.zeros(nq + nv)
+    bare, h, foreseen, tried = np.zeros(nv), np.zeros(nv), np.zeros(nq + nv), np.full(nq, np.nan)
     K, inverse = (np.zeros((nv, nv)), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(
-        places[0], speeds[0], places[1], speeds[1], foreseen, places[2], places[3], impulses[0], impulses[1], acts,
-        joined, impulses[2], M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,
+        places[0], speeds[0], places[1], speeds[1], foreseen, places[2], places[3], tried, impulses[0], impulses[1],
+        acts, joined, impulses[2], M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,
         _bound(int(layout.counts[3])), np.zeros((16, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 

@@ -88,6 +88,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
     Once more where it ends in a contact that is not listed, with those that bodies come to at the speeds of the end.
     """
     forget_missed(model)
+    data.tried[:] = np.nan
     for _ in range(2):
         for i in range(len(data.log)):
             data.log[i] = 0.0
@@ -97,6 +98,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
             code = settle_all(model, data, work, push, problem, span, False)
         if code != OVERLAP or last or not misses(model):
             break
+        data.tried[:] = data.q1
     return finish(model, data, work, problem, span, False) if code == DONE else code
 
 

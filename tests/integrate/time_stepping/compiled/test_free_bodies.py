@@ -24,6 +24,7 @@ from gaussdyn.mechanics.spatial.bodies import ball, brick, solid
 from gaussdyn.mechanics.spatial.forces import Drag, Shaking
 from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
 from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
 
 G, H, DT = 9.81, 0.1, 1e-3
 
@@ -201,6 +202,29 @@ def test_kernels_move_bodies_as_systems_do_to_the_bit():
     np.testing.assert_array_equal(system.move(q.ravel(), v.ravel(), DT), moved.ravel())
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_kernels_list_the_contacts_that_systems_do_and_as_many_as_their_own_bodies_reach(seed):
+    """One body that flies fast lists contacts of its own, and of no others."""
+    rng, n = np.random.default_rng(seed), 60
+    bodies = [brick(f"b{k:02d}", mass=1.0, half=(H, 0.7 * H, 0.5 * H)) for k in range(n)]
+    system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor")])
+    turns = rng.normal(size=(n, 4))
+    q = np.hstack([rng.uniform(0.0, 0.7, (n, 3)), turns / np.linalg.norm(turns, axis=1)[:, None]]).ravel()
+    v, counts = rng.normal(size=6 * n), []
+    for fast in (1.0, 50.0):
+        v[:3] *= fast
+        near = system.near(0.0, q, v, DT)
+        kernels = CompiledBodies(system)
+        kernels._load(State(q=q, v=v), stepper(), DT, None)
+        while (found := int(search(kernels.space.search, kernels.space.step, DT, G))) > kernels.space.buffers.room:
+            kernels.space.reserve(found)
+        ids = kernels.ids(kernels.space.buffers.answer.label[:found])
+        assert ids == [row.id for row in near.rows(0.0, q, v)]
+        counts.append([sum("b00" not in id for id in ids), len(ids)])
+    assert counts[1][0] == counts[0][0] > 100
+    assert counts[1][1] > counts[0][1]
+
+
 def heap(seed=12):
     """Hulls that fall on one another: a step ends on a contact that was not listed."""
     rng = np.random.default_rng(seed)
@@ -227,7 +251,7 @@ def test_a_rock_that_a_reaction_turns_on_to_another_corner_is_taken_again_by_the
 
 def test_a_corner_that_was_not_listed_and_has_no_room_is_no_other_step(monkeypatch):
     """With room for the contacts listed and no more: room is made, and the step begun anew is the same to the bit."""
-    stepper, system, state = heap(8)
+    stepper, system, state = heap(15)
     roomy, narrow, reserve, grown = CompiledBodies(system), CompiledBodies(system), Workspace.reserve, 0
     monkeypatch.setattr(Workspace, "reserve", lambda space, room: reserve(space, room // 2))
     for _ in range(210):

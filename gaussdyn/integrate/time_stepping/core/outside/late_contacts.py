@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from .....arrays import Array
 from .....contact.snapshot import Activation, rows_of
 from .....mechanics.rows import Row
 from .....mechanics.state import State
@@ -22,7 +23,7 @@ from ....stepper import Step, near_of
 from ...scheme import ALLOWED, ROUNDING, SEARCHES
 from ...step_dynamics import restitution
 from ..records import Data, Layout
-from .lazy_step import put
+from .lazy_step import CompiledStep, put
 
 Joins = Mapping[str, bool]  # of contacts that were listed late: whether they join
 Take = Callable[[System, Joins], tuple[Step, tuple[str, ...]]]
@@ -37,17 +38,20 @@ def advance_listing(take: Take, system: System, state: State, dt: float) -> Step
         Takes the step of a system whose rows are always the same; returns it and the ids of all rows.
     system, state, dt : System, State, float
     """
-    local, joins, own = near_of(system, state, dt), dict[str, bool](), set[str]()
+    local, joins, own, tries = near_of(system, state, dt), dict[str, bool](), set[str](), list[Array]()
     for _ in range(SEARCHES):
         step, ids = take(local, joins)
         own = own or set(ids)
         known = {id for id in ids if joins.get(id, True)}
         deep = _unlisted(system, local, step, known) if step.solution.solved else ()
+        if isinstance(step, CompiledStep):  # else it has failed
+            step.of.tried = tuple(tries)
         if not deep:
             return step
         if not hasattr(local, "taking"):  # so that it is seen at least
             put(step, {"rows": (*step.rows, *deep)})
             return step
+        tries.append(step.state.q)
         local = local.taking({*ids, *(row.id for row in deep)}, near_of(system, step.state, 0.0))
         listed, late = {row.id for row in rows_of(local, state.t, state.q, state.v)}, {row.id for row in deep}
         joins = {id: id in late or joins.get(id, False) for id in listed - own}

@@ -22,7 +22,7 @@ from ....contact_modes import FREE
 from ....energy import Books
 from ....stepper import CUT, SIZE, Shift, Step, Work
 from ....stretch import CROWDED, SHORTENED, UNSETTLED, WORDS, Constraints, Late, Note, Stretch, Traces
-from ...kept import PLACED, ROWS, SHIFTED, Kept
+from ...kept import PLACED, ROWS, SHIFTED, TRIED, Kept
 from ...step_dynamics import dynamics_of, rows_at_end
 from ..records import (
     AT,
@@ -177,6 +177,11 @@ class CompiledStep(Step):
         put(step, {"sizing": self.sizing})
         return step
 
+    @property
+    def of(self) -> KeptSteps:
+        """The steps that it is one of."""
+        return self._of  # type: ignore[no-any-return]
+
     def numbers(self) -> dict[str, int]:
         """Return which of `WORDS` every contact that acts has, by id."""
         return {id: m for id, m in zip(self._of.ids, self._of.kept.mode[self._at].tolist(), strict=False) if m >= 0}
@@ -259,6 +264,8 @@ class KeptSteps:
         What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `compiled.cut_steps`.
     paces : Array, shape (n, 9), or None
         What they remember under `SIZE` where a tolerance decides how long they are, see `pace`.
+    tried : tuple of Array, shapes (nq,)
+        `Step.tries` of a single one whose contacts Python lists.
     """
 
     kernels: Kernels
@@ -270,6 +277,7 @@ class KeptSteps:
     others: Mapping[str, Array]
     ahead: Array | None = None
     paces: Array | None = None
+    tried: tuple[Array, ...] = ()
     _kept: Kept | None = field(default=None, init=False)
     _ids: tuple[str, ...] | None = field(default=None, init=False)
 
@@ -323,8 +331,11 @@ class KeptSteps:
         contacts = int(self.kept.found[0, ROWS]) - len(kernels.fixed)
         labels = self.kept.label[0, : 4 * contacts].reshape(-1, 4)
         legs = [(*one.before, one.spans[:, 1], one.kept.q) for one in (self, *more)]
+        first = np.cumsum([0, *(len(one.spans) for one in (self, *more))]).tolist()
+        tries = [(n + k, place) for n, one in zip(first, (self, *more), strict=False) for k, place in one.tried_steps()]
+        q0, v0, dt, q = map(np.concatenate, zip(*legs, strict=True))
         found: Placed = kernels.system.placed(  # type: ignore[attr-defined]
-            kernels.fixed, labels, Legs(*map(np.concatenate, zip(*legs, strict=True)))
+            kernels.fixed, labels, Legs(q0, v0, dt, q, tuple(tries))
         )
         return found
 
@@ -332,9 +343,12 @@ class KeptSteps:
         """Return how they were taken."""
         kept, R = self.kept, len(self.ids)
         passes = kept.found[:, SHIFTED] if self.stepper.project else np.zeros(len(self.spans), dtype=np.int64)
+        tried, tries = kept.found[:, TRIED], kept.tries
+        if self.tried:
+            tried, tries = np.array([len(self.tried)]), np.array([self.tried])
         return Traces(
             self.ids, kept.acts[:, :R] != 0, kept.middle, kept.found[:, PLACED] != 0, passes,
-            kept.shifts[:, : int(passes.max(initial=0)), :R], kept.places, kept.foreseen,
+            kept.shifts[:, : int(passes.max(initial=0)), :R], kept.places, kept.foreseen, tried, tries,
         )  # fmt: skip
 
     def beside(self, k: int) -> Mapping[str, Array]:
@@ -399,6 +413,14 @@ class KeptSteps:
         found = self.kept.foreseen[k]
         return found.copy() if len(found) and not np.isnan(found[0]) else None
 
+    def tries(self, k: int) -> tuple[Array, ...]:
+        """Return `Step.tries`."""
+        return self.tried or tuple(self.kept.tries[k, : self.kept.found[k, TRIED]].copy())
+
+    def tried_steps(self) -> list[tuple[int, Array]]:
+        """Return `Step.tries` of all steps, with their numbers."""
+        return [(k, q) for k in np.flatnonzero(self.kept.found[:, TRIED]).tolist() for q in self.tries(k)]
+
     def shifts(self, k: int) -> tuple[Shift, ...]:
         """Return the passes of the projection."""
         kept, R = self.kept, len(self.ids)
@@ -413,6 +435,7 @@ SAID: dict[str, Callable[[KeptSteps, int], Any]] = {
     "reactions": KeptSteps.reactions, "unsettled": KeptSteps.unsettled, "restitution": KeptSteps.restitution,
     "_figures": KeptSteps.figures, "energy": KeptSteps.energy, "work": KeptSteps.work, "place": KeptSteps.place,
     "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded, "cut": KeptSteps.cut, "foreseen": KeptSteps.foreseen,
+    "tries": KeptSteps.tries,
 }  # fmt: skip
 
 

@@ -187,26 +187,28 @@ def renew(step: BodyStep, solver: BodySolver, span: BodySpan) -> None:
     )  # fmt: skip
 
 
-@kernel(f"int64({I2}, int64, {I2}, {I1})", borrows=True)
-def group_pairs(bodies: IntArray, n: int, pair: IntArray, of: IntArray) -> int:
+@kernel(f"int64({I2}, int64, {I2}, {I1}, {I1})", borrows=True)
+def group_pairs(bodies: IntArray, n: int, pair: IntArray, of: IntArray, last: IntArray) -> int:
     """Number the pairs of bodies of n features in the order of their first features: of[f]; return how many.
 
     Rows of `pair` are (second body, first body), so that the normal points into the second entry; but the ground is
-    always the first.
+    always the first. A third column says which pair before has the same second entry, and `last`, work space by body,
+    which one comes last.
     """
     pairs = 0
+    for b in range(len(last)):
+        last[b] = -1
     for f in range(n):
         a, b = bodies[f, 1], bodies[f, 0]
         if b < 0:
             a, b = b, a
-        k = of[f - 1] if f > 0 else -1
-        if k < 0 or pair[k, 0] != a or pair[k, 1] != b:
-            k = 0
-            while k < pairs and (pair[k, 0] != a or pair[k, 1] != b):
-                k += 1
-            if k == pairs:
-                pair[k, 0], pair[k, 1] = a, b
-                pairs += 1
+        k = last[b]
+        while k >= 0 and pair[k, 0] != a:
+            k = pair[k, 2]
+        if k < 0:
+            k = pairs
+            pair[k, 0], pair[k, 1], pair[k, 2] = a, b, last[b]
+            last[b], pairs = k, pairs + 1
         of[f] = k
     return pairs
 

@@ -274,7 +274,7 @@ class CompiledBodies:
             if code == DONE:
                 return run
             if code == GRAPH:
-                space.join(space.memory.pairs[: space.count[PAIRS]].copy())
+                space.join(space.memory.pairs[: space.count[PAIRS], :2].copy())
             elif code == ROOM:
                 self._more_room(int(space.count[PAIRS]))
                 if run.taken:

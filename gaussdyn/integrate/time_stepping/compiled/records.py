@@ -96,8 +96,8 @@ class Memory(NamedTuple):
     ----------
     mark : IntArray, shape (f, 4)
         Labels of the contacts whose impulses are known.
-    pairs : IntArray, shape (f, 2)
-        Pairs of bodies found.
+    pairs : IntArray, shape (f, 3)
+        Pairs of bodies found, see `group_pairs`.
     table : Array, shape (k, k, 3)
         Law by pair of kinds: mu, eps_n, eps_t.
     law : Array, shape (f, 3)

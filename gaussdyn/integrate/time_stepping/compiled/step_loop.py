@@ -155,7 +155,7 @@ def find_contacts(
         if carry_over(step, n, solver.iterate.best):
             count[OTHERS] = 1
         count[FEATURES] = n
-        count[PAIRS] = group_pairs(step.features.bodies, n, pairs, of)
+        count[PAIRS] = group_pairs(step.features.bodies, n, pairs, of, step.touched)
         if not same_pairs(count[PAIRS], pairs, solver.problem.contacts.pair):
             count[LISTED] = n
             return GRAPH

@@ -94,7 +94,7 @@ class Workspace:
         self.index = Index(np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room))
         self.aside = Aside(np.zeros((9, room), dtype=np.int64), np.zeros((room, PASSES + 1)), np.zeros(room))
         self.memory = Memory(
-            np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3)),
+            np.zeros((room, 4), dtype=np.int64), np.zeros((room, 3), dtype=np.int64), self.table, np.zeros((room, 3)),
             self.kind,
         )  # fmt: skip
         self.by_contact = [

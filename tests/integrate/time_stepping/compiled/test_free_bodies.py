@@ -12,7 +12,7 @@ from stepping_cases import tumble
 from gaussdyn import audit, build
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.stretch import UNSETTLED
-from gaussdyn.integrate.time_stepping.compiled.body_kinematics import move_bodies
+from gaussdyn.integrate.time_stepping.compiled.body_kinematics import group_pairs, move_bodies
 from gaussdyn.integrate.time_stepping.compiled.contact_search import search
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.compiled.records import FEATURES
@@ -223,6 +223,18 @@ def test_kernels_list_the_contacts_that_systems_do_and_as_many_as_their_own_bodi
         counts.append([sum("b00" not in id for id in ids), len(ids)])
     assert counts[1][0] == counts[0][0] > 100
     assert counts[1][1] > counts[0][1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_of_bodies_are_numbered_in_the_order_in_which_contacts_name_them(seed):
+    rng = np.random.default_rng(seed)
+    n, most = int(rng.integers(1, 200)), int(rng.integers(2, 12))
+    bodies = np.array([rng.choice(most + 1, 2, replace=False) - 1 for _ in range(n)])
+    pair, of, last = np.full((n, 3), -7), np.full(n, -7), np.full(most + 1, -7)
+    count = group_pairs(bodies, n, pair, of, last)
+    said = [(a, b) if b >= 0 else (b, a) for b, a in bodies.tolist()]
+    assert [tuple(line) for line in pair[:count, :2].tolist()] == list(dict.fromkeys(said))
+    assert [said[f] for f in range(n)] == [tuple(pair[k, :2].tolist()) for k in of]
 
 
 def heap(seed=12):

@@ -24,7 +24,7 @@ from ...contact.manifolds import room_of
 from ...contact.resolve import NO_MOTION
 from ...mechanics.state import State
 from ..contact_modes import completed, parts_of
-from ..dop853 import SHRINK, Piece, Slope
+from ..dop853 import SHRINK, Piece, Slope, growth
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import fired, remembered
@@ -35,7 +35,7 @@ from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold
 from .guards import TOGETHER
 from .jump import enter, note_rest, rest_soon, settle, stop_slips
 from .mode_selection import choose, first_modes, holds
-from .phase_integrator import NEARLY, Stuck
+from .phase_integrator import NEARLY, Stuck, error_of_impulses
 from .phase_state import FADED, FLIGHT, Instant, Place, largest
 from .rank_watch import arriving, leapt, lost_at_start, watching
 from .segment import Segment
@@ -213,6 +213,7 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
 
     Return when the last of the steps that lead to it begins, too: later than the step where one is not exact enough, as
     where a slip in space turns at once as it stops. What is recorded between follows that step, so that it is cut then.
+    The same where the motion is exact enough, but not what friction has given.
     """
     segment, there = stretch.segment, stretch.event
     if there is not None:
@@ -227,8 +228,11 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
         return last
 
     there = polished(piece, redo, stretch.look, found, offset)
-    way = last if _turns_beyond(found) and last.t == piece.t else piece
-    return follow(segment, phase, way, *there), there, last.t
+    if not _turns_beyond(found) or last.t > piece.t:
+        return follow(segment, phase, piece, *there), there, last.t
+    off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))
+    since = piece.t + growth(off) * (there[0] - piece.t) if off > 1.0 else piece.t
+    return follow(segment, phase, last, *there), there, since
 
 
 def _turns_beyond(found: Crossing) -> bool:

@@ -31,7 +31,7 @@ from .phase_state import FADED, Instant
 from .run_memory import Task
 from .segment import Segment
 from .smooth_phase import Phase, trail_of
-from .stiff_slip import turnings
+from .stiff_slip import beginning, turnings
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
@@ -127,7 +127,8 @@ def _found(
 def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     """Let the kernels take steps as long as nothing happens, if they serve.
 
-    They do not where stability bounds their steps and a slip that turns may be the reason: see `PhaseMotion.step`.
+    They do not where a slip in space begins, which friction turns at once, nor where stability bounds their steps and a
+    slip that turns may be the reason: see `PhaseMotion.step`.
     """
     task, pace = segment.task, segment.pace
     turning = bool(turnings(phase))
@@ -137,6 +138,10 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     kernels = _compiled(phase, task) if served else None
     if kernels is None or kernels.borders:
         return Stretch(segment)
+    if turning:
+        segment, now = segment.located(phase)
+        if beginning(phase, now, task.accuracy.activation.speed):
+            return Stretch(segment)
     kernels.put_offsets(segment.offsets)
     done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff)
     segment = replace(

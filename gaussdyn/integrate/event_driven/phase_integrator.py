@@ -275,12 +275,7 @@ class PhaseMotion:
 
     def _off(self, piece: Piece, now: Instant) -> float:
         """Return the local error of the impulses over what is allowed; where bodies hardly turn only they show it."""
-        nq, n = self.phase.system.nq, self.phase.system.nq + self.phase.system.nv
-        if self.accuracy.step is not None or len(piece.y) == n + 2:
-            return 0.0
-        speeds = np.maximum(np.abs(piece.y[nq:n]), np.abs(piece.end[nq:n]))
-        size = max(float((np.abs(now.M) @ speeds).max(initial=0.0)), float(np.abs(piece.end[n:-2]).max()))
-        return float(piece.local[n:-2].max()) / (PUSHES * size) if size > 0.0 else 0.0
+        return error_of_impulses(self.phase, piece, now.M) if self.accuracy.step is None else 0.0
 
     def _turning(self, now: Instant, pace: Pace, slope: Slope) -> SlipTurn | None:
         """Return what takes the step where a slip begins, or may be the reason why stability bounds the steps."""
@@ -311,6 +306,16 @@ class PhaseMotion:
         if before.r and (broken or _outgrown(before)):
             raise Unbounded(_jam(before))
         raise Stuck(f"steps of {tried:.2g} s are still too long")
+
+
+def error_of_impulses(phase: Phase, piece: Piece, M: Array) -> float:
+    """Return the local error of the impulses of a step over what is allowed; `M`: the mass where it begins."""
+    nq, n = phase.system.nq, phase.system.nq + phase.system.nv
+    if len(piece.y) == n + 2:
+        return 0.0
+    speeds = np.maximum(np.abs(piece.y[nq:n]), np.abs(piece.end[nq:n]))
+    size = max(float((np.abs(M) @ speeds).max(initial=0.0)), float(np.abs(piece.end[n:-2]).max()))
+    return float(piece.local[n:-2].max()) / (PUSHES * size) if size > 0.0 else 0.0
 
 
 def again_to(piece: Piece, end: float, one_step: OneStep) -> Piece:

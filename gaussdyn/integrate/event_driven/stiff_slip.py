@@ -79,6 +79,22 @@ def slowest(ones: Sequence[Turning], now: Instant) -> float:
     return min((float(np.hypot(*now.rows[one.k].rate[one.part])) for one in ones), default=np.inf)
 
 
+def beginning(phase: Phase, now: Instant, still: float) -> tuple[Turning, ...]:
+    """Return the slips that friction turns as they begin: no faster than what is still (m/s), but getting faster.
+
+    One that gets slower stops: explicit steps lead to where it does, while its direction is lost in rounding.
+    """
+    slow = [one for one in turnings(phase) if slowest((one,), now) <= still and _gain(one, now) > 0.0]
+    return movable(phase, now, slow) if slow else ()
+
+
+def _gain(one: Turning, now: Instant) -> float:
+    """Return the acceleration of a slip along its direction, m/s^2."""
+    row = now.rows[one.k]
+    e = direction(row.rate[one.part], np.array(one.e), now.v)
+    return float(np.dot(e, row.J[one.part] @ now.a + row.drift[one.part]))
+
+
 def movable(phase: Phase, now: Instant, ones: Sequence[Turning]) -> tuple[Turning, ...]:
     """Return the slips whose directions the rows held leave free.
 

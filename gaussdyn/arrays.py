@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 SMALL = 16
+ONLY_FLOATS = {float}
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -29,6 +30,8 @@ def vector(name: str, value: ArrayLike, size: int | None = None, *, finite: bool
     InputError
         If `value` is not numeric, has another shape, or holds NaN or infinity.
     """
+    if isinstance(value, list) and len(value) == size and size <= SMALL and _finite_floats(value):
+        return np.array(value)
     x = _numbers(name, value)
     if x.ndim == 0:
         x = x.reshape(1)
@@ -55,8 +58,8 @@ def matrix(
         given = x.shape if x.ndim == 2 else (0, 0)  # an empty matrix keeps the size it has
         shape = (given[0] if rows is None else rows, given[1] if cols is None else cols)
         x = x.reshape(shape) if shape[0] * shape[1] == 0 else x
-    wanted = f"a matrix of shape ({'m' if rows is None else rows}, {'n' if cols is None else cols})"
     if x.ndim != 2 or (rows is not None and x.shape[0] != rows) or (cols is not None and x.shape[1] != cols):
+        wanted = f"a matrix of shape ({'m' if rows is None else rows}, {'n' if cols is None else cols})"
         raise InputError(name, f"shape {x.shape}", wanted, numbers(name, rows or 3, cols or 3))
     return finite_only(name, x) if finite else x
 
@@ -98,11 +101,18 @@ def square(x: Array) -> float:
     return float(np.vdot(x, x))  # unlike dot it looks at no flags: a third of the time for a few numbers
 
 
+def _finite_floats(value: list[Any]) -> bool:
+    """Return whether a list, as functions return it, is of Python's own floats, all finite, and not empty."""
+    return set(map(type, value)) == ONLY_FLOATS and all(map(math.isfinite, value))
+
+
 def _numbers(name: str, value: ArrayLike) -> Array:
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value.copy()
     try:
         given = np.asarray(value)
+        if isinstance(value, list) and given.dtype == np.float64:
+            return given
         if given.dtype.kind not in "fiub" and not _all_real(given):
             forgotten = given.dtype.kind == "O" and any(x is None for x in given.flat)
             mend = "A function may lack its last line: return x(...)." if forgotten else numbers(name)

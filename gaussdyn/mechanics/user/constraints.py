@@ -5,10 +5,11 @@ The sign convention is the same everywhere: kind="unilateral" keeps the expressi
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -58,6 +59,11 @@ class Position:
         drift(t, q, v) -> what d2 phi / dt2 is without the acceleration. By differences if not given.
     name : str, optional
         Default "position0", "velocity1", .. by place in the list.
+
+    Attributes
+    ----------
+    timeless : bool
+        Whether phi surely does not depend on the time: the code of the function does not look at it.
     """
 
     phi: Callable[..., ArrayLike]
@@ -75,10 +81,12 @@ class Position:
     eps_t: float = 0.0
     drift: Callable[..., ArrayLike] | None = None
     name: str | None = None
+    timeless: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_kind(self.kind, ("unilateral", "bilateral"))
         check_function("phi", self.phi, "t, q")
+        object.__setattr__(self, "timeless", ignores_first(self.phi))
         check_name(self.name)
         for name in ("jacobian", "tangent", "rolling", "spin", "drift"):
             if getattr(self, name) is not None:
@@ -194,6 +202,24 @@ def check_function(name: str, value: object, arguments: str) -> None:
     except TypeError:
         mend = f"Write it as f = lambda {arguments}: ..., even where it does not need them all."
         raise InputError(name, f"a function of {signature}", f"a function of ({arguments})", mend) from None
+
+
+LOOKS = frozenset(("locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"))  # at all variables at once
+
+
+def ignores_first(function: Callable[..., Any]) -> bool:
+    """Return whether a function surely does not look at its first argument: its code names it nowhere.
+
+    False where that is not known, of what is no plain function, say.
+    """
+    code = getattr(function, "__code__", None)
+    if not inspect.isfunction(function) or code is None or code.co_argcount == 0:
+        return False
+    name = code.co_varnames[0]
+    if name in code.co_cellvars or not LOOKS.isdisjoint(code.co_names):
+        return False
+    named = (one.argval for one in dis.get_instructions(code))
+    return not any(name in one if isinstance(one, tuple) else name == one for one in named)
 
 
 def check_name(name: object) -> None:

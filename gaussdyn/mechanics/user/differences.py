@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,10 @@ def derivative(
     with np.errstate(all="ignore"):
         samples = Samples(name, f)
         h = STEP / 2.0 ** math.ceil(math.log2(max(speed, 1.0)))
-        found = [Component(samples, k, order, noise).derivative(h) for k in range(len(samples.middle))]
+        parts = [partial(samples.part, k) for k in range(len(samples.middle))]
+        of: list[Callable[[float], float]] = [samples.number] if len(parts) == 1 else [*parts]
+        pairs = zip(of, samples.middle, strict=True)
+        found = [Component(part, middle, order, noise).derivative(h) for part, middle in pairs]
     if not all(map(math.isfinite, found)):
         raise InputError(
             name,
@@ -85,7 +89,7 @@ def _along_axis(f: Callable[[Array], ArrayLike], x: Array, i: int) -> Callable[[
 
 
 class Samples:
-    """Values of f at 0 and on both sides of it, each computed once.
+    """Values of f at 0 and beside it; those of a vector are computed once.
 
     Attributes
     ----------
@@ -95,22 +99,32 @@ class Samples:
 
     def __init__(self, name: str, f: Callable[[float], ArrayLike]) -> None:
         self.name, self.f, self.middle = name, f, _floats(name, f(0.0))
-        self._known: dict[float, tuple[list[float], list[float]]] = {}
+        self._known: dict[float, list[float]] = {}
 
-    def at(self, h: float) -> tuple[list[float], list[float]]:
-        """Return f(h) and f(-h); NaN where f is not defined."""
-        if h not in self._known:
-            self._known[h] = self._side(h), self._side(-h)
-        return self._known[h]
-
-    def _side(self, s: float) -> list[float]:
-        n = len(self.middle)
+    def number(self, s: float) -> float:
+        """Return f(s) of a function with one component; NaN where it is not defined."""
         try:
-            found = _floats(self.name, self.f(s))
+            value = self.f(s)
+            return value if type(value) is float else self._same(value)[0]
         except InputError:
             raise
         except (ArithmeticError, ValueError):  # math.sqrt of a negative number, say
-            return [math.nan] * n
+            return math.nan
+
+    def part(self, k: int, s: float) -> float:
+        """Return component k of f(s); NaN where it is not defined."""
+        if s not in self._known:
+            try:
+                self._known[s] = self._same(self.f(s))
+            except InputError:
+                raise
+            except (ArithmeticError, ValueError):
+                self._known[s] = [math.nan] * len(self.middle)
+        return self._known[s][k]
+
+    def _same(self, value: Any) -> list[float]:
+        """Return the components of a value, as many as at 0."""
+        n, found = len(self.middle), _floats(self.name, value)
         if len(found) != n:
             given = f"{n} at the state and {len(found)} beside it"
             raise InputError(f"numbers of {self.name}", given, "as many everywhere", numbers(self.name, n))
@@ -128,12 +142,12 @@ def _floats(name: str, value: Any) -> list[float]:
 
 
 class Component:
-    """One component of f, and how its difference quotients behave."""
+    """One component of f, a function of a number, and how its difference quotients behave."""
 
-    def __init__(self, samples: Samples, k: int, order: int, noise: float) -> None:
-        self.samples, self.k, self.order = samples, k, order
-        self.middle = samples.middle[k]
-        self.size = abs(self.middle) + noise / EPS
+    def __init__(self, f: Callable[[float], float], middle: float, order: int, noise: float) -> None:
+        self.f, self.middle, self.order = f, middle, order
+        self.size = abs(middle) + noise / EPS
+        self._known: dict[float, float] = {}
 
     def derivative(self, h: float) -> float:
         """Return the derivative, its first step about h; NaN if there is none."""
@@ -152,14 +166,19 @@ class Component:
         return not miss > 10.0 * bend * h * h + 64.0 * self._rounding(h) + 1e-9 * abs(best)
 
     def _quotient(self, h: float) -> float:
-        """Return the difference quotient of step h."""
-        right, left = (side[self.k] for side in self.samples.at(h))
-        if not math.isfinite(right) or not math.isfinite(left):
-            return math.nan
-        self.size = max(self.size, abs(right))
-        if self.order == 1:
-            return (right - left) / (2.0 * h)
-        return ((right - self.middle) + (left - self.middle)) / (h * h)
+        """Return the difference quotient of step h, which is computed once."""
+        known = self._known.get(h)
+        if known is not None:
+            return known
+        right, left = self.f(h), self.f(-h)
+        if not (math.isfinite(right) and math.isfinite(left)):
+            found = math.nan
+        else:
+            self.size = max(self.size, abs(right))
+            first = self.order == 1
+            found = (right - left) / (2.0 * h) if first else ((right - self.middle) + (left - self.middle)) / (h * h)
+        self._known[h] = found
+        return found
 
     def _rounding(self, h: float) -> float:
         """Return the rounding error of a quotient of step h."""
@@ -172,45 +191,33 @@ class Component:
         return min(WIDEST, math.ceil(math.log2(excess) / self.order)) if 1.0 < excess < math.inf else 0
 
     def _romberg(self, h: float, shortest: float) -> tuple[float, float, float]:
-        """Return the extrapolated quotient, its error, and the miss of the plain one of that step over its h^2."""
+        """Return the extrapolated quotient, its error, and the miss of the plain one of that step over its h^2.
+
+        Entry j of a row of the tableau is free of the errors h^2 .. h^2j. The best one differs least from its two
+        neighbours; entries that agree by chance where rounding prevails are not taken for good: no error counts as
+        smaller than that.
+        """
         best, error, bend = math.nan, math.inf, 0.0
         above: list[float] = []
         while h >= shortest:
-            quotient = self._quotient(h)
+            entry = quotient = self._quotient(h)
+            row, factor = [quotient], 1.0
             if quotient != quotient:
-                above = []
+                row = []
             else:
-                rounding = self._rounding(h)
-                row = _extrapolate(quotient, above)
-                found = _better(best, error, row, above, rounding)
-                if found != (best, error):
-                    best, error = found
-                    bend = abs(quotient - best) / (h * h)
-                above = row
+                rounding, least = self._rounding(h), error
+                best = quotient if best != best else best
+                for previous in above:
+                    factor *= 4.0
+                    last, entry = entry, entry + (entry - previous) / (factor - 1.0)
+                    row.append(entry)
+                    distance = max(abs(entry - last), abs(entry - previous), rounding)
+                    if distance < least:
+                        best, least = entry, distance
+                if least < error:
+                    error, bend = least, abs(quotient - best) / (h * h)
                 if error <= 2.0 * rounding:
                     break
+            above = row
             h *= 0.5
         return best, error, bend
-
-
-def _extrapolate(quotient: float, above: list[float]) -> list[float]:
-    """Return the next row of the tableau: entry j is free of the errors h^2 .. h^2j."""
-    row, factor = [quotient], 1.0
-    for previous in above:
-        factor *= 4.0
-        row.append(row[-1] + (row[-1] - previous) / (factor - 1.0))
-    return row
-
-
-def _better(best: float, error: float, row: list[float], above: list[float], rounding: float) -> tuple[float, float]:
-    """Return the entry that differs least from its two neighbours, if it does less than the best so far.
-
-    Entries that agree by chance where rounding prevails are not taken for good: no error counts as smaller than that.
-    """
-    if best != best:
-        best = row[0]
-    for j, previous in enumerate(above):
-        distance = max(abs(row[j + 1] - row[j]), abs(row[j + 1] - previous), rounding)
-        if distance < error:
-            best, error = row[j + 1], distance
-    return best, error

@@ -6,9 +6,11 @@ itself; the second derivative of phi(t + s, q(s)) at s = 0 is then the drift ter
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +36,7 @@ class Motion:
     drifts : bool
         Whether drift terms are asked for; else they are zeros.
     dq, ddq : Array, shape (nq,)
-        First and second derivative of q along the path.
+        First and second derivative of q along the path; ddq is None where it is zero, or no drift terms are asked for.
     N : Array, shape (nq, nv)
         d qdot / d v.
     """
@@ -46,41 +48,52 @@ class Motion:
     plain: bool
     drifts: bool = True
     dq: Array = field(init=False)
-    ddq: Array = field(init=False)
+    ddq: Array | None = field(init=False)
     N: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        dq = self.v if self.plain else self.qdot(self.q, self.v)
-        object.__setattr__(self, "dq", dq)
+        put = object.__setattr__
         if self.plain:
-            object.__setattr__(self, "N", np.eye(len(self.v)))
-            object.__setattr__(self, "ddq", np.zeros_like(dq))
+            put(self, "dq", self.v)
+            put(self, "N", _unit(len(self.v)))
+            put(self, "ddq", None)
             return
+        dq = self.qdot(self.q, self.v)
+        put(self, "dq", dq)
         rest = self.qdot(self.q, np.zeros_like(self.v))
-        columns = [self.qdot(self.q, e) - rest for e in np.eye(len(self.v))]
-        object.__setattr__(self, "N", np.stack(columns, axis=1))
-        bend = np.zeros_like(dq)
+        put(self, "N", np.stack([self.qdot(self.q, e) - rest for e in np.eye(len(self.v))], axis=1))
+        bend = None
         if self.drifts:
             bend = derivative("qdot along the motion", lambda s: self.qdot(self.q + s * dq, self.v), speed=self.speed)
-        object.__setattr__(self, "ddq", bend)
+        put(self, "ddq", bend)
 
     @property
     def speed(self) -> float:
         """Largest |dq/dt|."""
-        return float(np.abs(self.dq).max(initial=0.0))
+        return float(max(map(abs, self.dq.tolist())))
 
     def along(self, name: str, f: Callable[[float, Array], ArrayLike], *, order: int = 1, noise: float = 0.0) -> Array:
         """Return the first or second derivative of f(t, q) along the path."""
 
         def of(s: float) -> ArrayLike:
             """Return f at the time s from now, along the motion."""
-            return f(self.t + s, self.q + s * self.dq + (0.5 * s * s) * self.ddq)
+            there = self.q + s * self.dq
+            return f(self.t + s, there if self.ddq is None else there + (0.5 * s * s) * self.ddq)
 
         return derivative(name, of, order=order, speed=self.speed, noise=noise)
 
 
-def rows_of(name: str, constraint: Constraint, motion: Motion) -> list[Row]:
-    """Return the rows of one constraint at one state (several for unilateral acceleration constraints)."""
+class Values(NamedTuple):
+    """What a constraint is at one state, but for its law; see `Row`."""
+
+    gap: float
+    J: Array
+    rate: Array
+    drift: Array
+
+
+def values_of(name: str, constraint: Constraint, motion: Motion) -> list[Values]:
+    """Return the values of the rows of one constraint (several for unilateral acceleration constraints)."""
     if isinstance(constraint, Position):
         return [_position(name, constraint, motion)]
     if isinstance(constraint, Velocity):
@@ -88,40 +101,61 @@ def rows_of(name: str, constraint: Constraint, motion: Motion) -> list[Row]:
     return _acceleration(name, constraint, motion)
 
 
-def _position(name: str, c: Position, m: Motion) -> Row:
+def rows_of(name: str, constraint: Constraint, motion: Motion) -> list[Row]:
+    """Return the rows of one constraint at one state."""
+    found = values_of(name, constraint, motion)
+    if isinstance(constraint, Acceleration):
+        ids = [name] if len(found) == 1 else [f"{name}[{k}]" for k in range(len(found))]
+        own: dict[str, Any] = {"kind": constraint.kind, "level": "acceleration"}
+        return [Row(id=id, **own, **values._asdict()) for id, values in zip(ids, found, strict=True)]
+    own = _law(constraint) if isinstance(constraint, Position) else _dry(constraint)
+    return [Row(id=name, **own, **found[0]._asdict())]
+
+
+def _law(c: Position) -> dict[str, Any]:
+    """Return what the row of a position constraint says beside its values."""
+    law: dict[str, Any] = {"kind": c.kind, "eps_n": c.eps_n, "eps_t": c.eps_t}
+    if c.mu is None:
+        return law
+    kind = "contact" if c.kind == "unilateral" else "bilateral_contact"
+    return law | {
+        "kind": kind, "mu": c.mu, "mu_s": -1.0 if c.mu_s is None else c.mu_s, "mu_r": c.mu_r, "mu_t": c.mu_t,
+    }  # fmt: skip
+
+
+def _dry(c: Velocity) -> dict[str, Any]:
+    """Return what the row of a velocity constraint says beside its values."""
+    law: dict[str, Any] = {"kind": c.kind, "level": "velocity"}
+    return law | {"cap": c.cap, "cap_s": -1.0 if c.cap_s is None else c.cap_s} if c.kind == "dry" else law
+
+
+def _position(name: str, c: Position, m: Motion) -> Values:
     gap = _one(f"phi of {name}", c.phi(m.t, m.q))
     n = _slope(name, c, m)
-    J, noise = n @ m.N, EPS * float(np.abs(n[0]) @ np.abs(m.q))
-    if c.jacobian is None:
-        rate = float(m.along(f"rate of {name}", c.phi, noise=noise)[0])
-    else:
-        rate = float(n[0] @ m.dq) + float(
-            derivative(f"time derivative of phi of {name}", lambda s: c.phi(m.t + s, m.q))[0]
-        )
-    drift = 0.0
+    noise = EPS * float(np.abs(n[0]) @ np.abs(m.q)) if m.drifts or c.jacobian is None else 0.0
+    J, rate, drift = n + 0.0 if m.plain else n @ m.N, _rate(name, c, m, n[0], noise), 0.0
     if m.drifts and c.drift is not None:
         drift = _one(f"drift of {name}", c.drift(m.t, m.q, m.v))
     elif m.drifts:
         drift = float(m.along(f"drift of {name}", c.phi, order=2, noise=noise)[0])
-    common: dict[str, Any] = {"id": name, "gap": gap, "eps_n": c.eps_n, "eps_t": c.eps_t}
     if c.mu is None:
-        return Row(kind=c.kind, J=J, rate=np.array([rate]), drift=np.array([drift]), **common)
+        return Values(gap, J, np.array([rate]), np.array([drift]))
     T, slip, slip_drift = _slip(name, c, m, n)
     for most, what, rows, turns in ((c.mu_r, "rolling", c.rolling, 2), (c.mu_t, "spin", c.spin, 1)):
         if most > 0.0 and rows is not None:
             R, turn_drift = _turn(f"{what} of {name}", rows, turns, m)
             T, slip, slip_drift = np.vstack([T, R]), np.r_[slip, R @ m.v], np.r_[slip_drift, turn_drift]
-    return Row(
-        kind="contact" if c.kind == "unilateral" else "bilateral_contact",
-        J=np.vstack([J, T]),
-        rate=np.r_[rate, slip],
-        drift=np.r_[drift, slip_drift],
-        mu=c.mu,
-        mu_s=-1.0 if c.mu_s is None else c.mu_s,
-        mu_r=c.mu_r,
-        mu_t=c.mu_t,
-        **common,
-    )
+    return Values(gap, np.vstack([J, T]), np.r_[rate, slip], np.r_[drift, slip_drift])
+
+
+def _rate(name: str, c: Position, m: Motion, n: Array, noise: float) -> float:
+    """Return d phi / dt along the motion; n is d phi / d q."""
+    if c.timeless:
+        return float(n @ m.dq)
+    if c.jacobian is None:
+        return float(m.along(f"rate of {name}", c.phi, noise=noise)[0])
+    own = derivative(f"time derivative of phi of {name}", lambda s: c.phi(m.t + s, m.q))
+    return float(n @ m.dq) + float(own[0])
 
 
 def _slope(name: str, c: Position, m: Motion) -> Array:
@@ -207,7 +241,7 @@ def _turning(name: str, c: Position, m: Motion, noise: float) -> Array:
     return 0.25 * (ahead - back)
 
 
-def _velocity(name: str, c: Velocity, m: Motion) -> Row:
+def _velocity(name: str, c: Velocity, m: Motion) -> Values:
     psi = _one(f"psi of {name}", c.psi(m.t, m.q, m.v))
     if c.jacobian is None:
         J = gradient(f"psi of {name}", lambda v: c.psi(m.t, m.q, v), m.v)
@@ -220,26 +254,29 @@ def _velocity(name: str, c: Velocity, m: Motion) -> Row:
         drift = m.along(f"drift of {name}", lambda t, q: c.psi(t, q, m.v), noise=noise)
     else:
         drift = np.array([_one(f"drift of {name}", c.drift(m.t, m.q, m.v))])
-    dry: dict[str, Any] = {"cap": c.cap, "cap_s": -1.0 if c.cap_s is None else c.cap_s} if c.kind == "dry" else {}
-    return Row(id=name, kind=c.kind, level="velocity", gap=psi, J=J, rate=np.array([psi]), drift=drift, **dry)
+    return Values(psi, J, np.array([psi]), drift)
 
 
-def _acceleration(name: str, c: Acceleration, m: Motion) -> list[Row]:
+def _acceleration(name: str, c: Acceleration, m: Motion) -> list[Values]:
     C = matrix(f"C of {name}", np.atleast_2d(np.asarray(_value(c.C, m))), None, len(m.v))
     d = vector(f"d of {name}", _value(c.d, m), len(C))
-    if c.kind == "bilateral":
-        parts = [(name, slice(None))]
-    else:
-        parts = [(name if len(C) == 1 else f"{name}[{k}]", slice(k, k + 1)) for k in range(len(C))]
-    return [
-        Row(id=id, kind=c.kind, level="acceleration", J=C[part], rate=np.zeros(len(C[part])), drift=0.0 - d[part])
-        for id, part in parts
-    ]
+    parts = [slice(None)] if c.kind == "bilateral" else [slice(k, k + 1) for k in range(len(C))]
+    return [Values(0.0, C[part], np.zeros(len(C[part])), 0.0 - d[part]) for part in parts]
 
 
 def _value(f: Any, m: Motion) -> Any:
     return f(m.t, m.q, m.v) if callable(f) else f
 
 
-def _one(name: str, value: ArrayLike) -> float:
+def _one(name: str, value: Any) -> float:
+    if type(value) is float and math.isfinite(value):
+        return value
     return float(vector(name, np.ravel(value), 1)[0])
+
+
+@cache
+def _unit(n: int) -> Array:
+    """Return the unit matrix."""
+    unit = np.eye(n)
+    unit.setflags(write=False)
+    return unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +18,18 @@ from .constraints import Constraint, check_function
 from .constraints import Position as Position
 from .constraints import Velocity as Velocity
 from .differences import derivative
-from .rows import Motion, rows_of
+from .rows import Motion, Values, rows_of, values_of
 
 Function = Callable[..., ArrayLike]
+
+
+class Simple(NamedTuple):
+    """What is simple in a system of functions: no constraints, dq/dt = v, a constant mass, no potential."""
+
+    unbound: bool
+    straight: bool
+    steady: bool
+    level: bool
 
 
 class UserSystem:
@@ -99,6 +108,11 @@ class UserSystem:
         """Number of velocities."""
         return self._nv
 
+    @property
+    def simple(self) -> Simple:
+        """What need not be asked at every state."""
+        return Simple(not self.constraints, self._qdot is None, not callable(self._mass), self._potential is None)
+
     def mass(self, q: Array) -> Array:
         """Return M, shape (nv, nv)."""
         if not callable(self._mass):
@@ -141,42 +155,53 @@ class UserSystem:
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
         """Return every constraint evaluated at (t, q, v), in the order in which they were given."""
-        return self._evaluated(t, q, v, True)
+        motion = self._motion(t, q, v, True)
+        return tuple(row for name, one in self.constraints.items() for row in rows_of(name, one, motion))
 
-    def rates(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
-        """Return the rows without drift terms, which are zeros, for who has no use of them."""
-        return self._evaluated(t, q, v, False)
-
-    def _evaluated(self, t: float, q: Array, v: Array, drifts: bool) -> tuple[Any, ...]:
-        q, v = vector("q", q, self._nq), vector("v", v, self._nv)
+    def rates(self, t: float, q: Array, v: Array) -> list[Values]:
+        """Return what changes in the rows from state to state; drift terms are zeros, for who has no use of them."""
         if not self.constraints:
-            return ()
-        motion = Motion(t=float(t), q=q, v=v, qdot=self.qdot, plain=self._qdot is None, drifts=drifts)
-        return tuple(row for name, constraint in self.constraints.items() for row in rows_of(name, constraint, motion))
+            return []
+        motion = self._motion(t, q, v, False)
+        return [values for name, one in self.constraints.items() for values in values_of(name, one, motion)]
+
+    def _motion(self, t: float, q: Array, v: Array, drifts: bool) -> Motion:
+        q, v = vector("q", q, self._nq), vector("v", v, self._nv)
+        return Motion(t=float(t), q=q, v=v, qdot=self.qdot, plain=self._qdot is None, drifts=drifts)
 
     def potential(self, t: float, q: Array) -> float:
         """Return the potential energy, J; 0 if none was given."""
         return 0.0 if self._potential is None else scalar("potential(t, q)", _number(self._potential(t, q)))
 
-    def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:
-        """Return the power of the forces that `potential` does not cover, W."""
+    def power(
+        self, t: float, q: Array, v: Array, control: Array | None = None, force: Array | None = None
+    ) -> float:  # fmt: skip
+        """Return the power of the forces that `potential` does not cover, W; `force`: what it is there, where known."""
         if self._power is not None:
             return scalar("power(t, q, v)", _number(self._power(t, q, v)))
         q, v = vector("q", q, self._nq), vector("v", v, self._nv)
-        supplied = float(v @ self.force(t, q, v, control))
+        supplied = float(v @ (self.force(t, q, v, control) if force is None else force))
         if not callable(self._mass) and self._potential is None:
             return supplied
-        dq = self.qdot(q, v)
-        kinetic = 0.0 if callable(self._mass) else 0.5 * float(v @ self._mass @ v)
+        dq = v if self._qdot is None else self.qdot(q, v)
+        change = derivative("energy", self._energy_along(t, q, v, dq), speed=max(map(abs, dq.tolist())))
+        return supplied + float(change[0])
+
+    def _energy_along(self, t: float, q: Array, v: Array, dq: Array) -> Callable[[float], float]:
+        """Return the energy at the time s from now, at constant v, as a function of s."""
+        mass, potential = self._mass, self._potential
+        kinetic = 0.0 if callable(mass) else 0.5 * float(v @ mass @ v)
 
         def energy(s: float) -> float:
-            """Return the energy at the time s from now, at constant v."""
+            """Return it; what the functions give is checked in full at s = 0 only."""
             there = q + s * dq
-            moving = 0.5 * float(v @ self.mass(there) @ v) if callable(self._mass) else kinetic
-            return moving + self.potential(t + s, there)
+            if s == 0.0:
+                moving = 0.5 * float(v @ self.mass(there) @ v) if callable(mass) else kinetic
+                return moving + self.potential(t, there)
+            moving = 0.5 * float(v @ np.asarray(mass(there)) @ v) if callable(mass) else kinetic
+            return moving + (0.0 if potential is None else _number(potential(t + s, there)))
 
-        change = derivative("energy", energy, speed=float(np.abs(dq).max(initial=0.0)))
-        return supplied + float(change[0])
+        return energy
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
         """Return what the user's function draws; nothing without one."""

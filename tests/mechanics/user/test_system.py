@@ -8,6 +8,7 @@ import pytest
 from gaussdyn import State, simulate
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.system import System
+from gaussdyn.mechanics.user.constraints import ignores_first
 from gaussdyn.mechanics.user.system import Acceleration, Position, UserSystem, Velocity
 
 
@@ -238,3 +239,24 @@ def test_rates_are_rows_without_drifts():
             assert (one.gap, one.J.tolist(), one.rate.tolist()) == (full.gap, full.J.tolist(), full.rate.tolist())
             assert not one.drift.any()
             assert full.drift.any()
+
+
+def test_only_a_function_that_does_not_look_at_the_time_counts_as_such():
+    outer = 1.0
+
+    def through_all(t, q):
+        return q[0] - locals()["t"]
+
+    def in_a_closure(t, q):
+        return q[0] + (lambda: t)()
+
+    looking = (
+        lambda t, q: q[0] - t, lambda t, q: [t, q[0]][1], through_all, in_a_closure, lambda *given: given[1][0],
+        lambda t=0.0, q=None: (lambda s: s)(t) + q[0], lambda t, q: eval("q[0] - t"), max,
+    )  # fmt: skip
+    for function in (lambda t, q: q[0], lambda _, q: outer * q[0], lambda t, q: sum(x for x in q)):
+        assert ignores_first(function)
+    for function in looking:
+        assert not ignores_first(function)
+    moving = Position(lambda t, q: q[0] - 3.0 * t, jacobian=lambda t, q: [1.0, 0.0])
+    assert row(point(moving), [0.2, 0.0], [0.5, 0.0]).rate[0] == pytest.approx(-2.5, abs=1e-13)

@@ -179,7 +179,7 @@ class CompiledSystem:
         ending, data = Ending(self, span, control), self.parts.data
         code = ending.of(code)
         if self.parts.python is not None:
-            self.parts.python.stiff = None
+            self.parts.python.put_stiff(None)
         if code == DONE:
             self._keep(*self._records[:4], self._one, 0)
             data.q[:], data.v[:] = data.q1, data.v1
@@ -429,7 +429,7 @@ class CompiledSystem:
             into = model.program.control if len(model.program.control) else model.program.push
             into[:] = 0.0 if control is None else vector("control", control, len(into))
         elif self.parts.python is not None:
-            self.parts.python.control = control
+            self.parts.python.put_control(control)
         if self._last is not None and self._last.fits(state):
             return True
         self._last = None

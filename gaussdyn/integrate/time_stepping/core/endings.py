@@ -80,7 +80,7 @@ class Ending:
         python, data = self.kernels.parts.python, self.kernels.parts.data
         if python is None:
             return STIFF
-        python.stiff = Stiff(S, data.middle.copy(), data.v.copy(), self.span.theta * self.span.dt)
+        python.put_stiff(Stiff(S, data.middle.copy(), data.v.copy(), self.span.theta * self.span.dt))
         code = self._reopened()
         code = self.kernels.again(self.span, np.array([0.0, 1.0, 0.0])) if code == DONE else code
         return self._answered(code, False)
@@ -115,7 +115,7 @@ class Ending:
             return code
         python = self.kernels.parts.python
         if python is not None and python.stiff is not None:
-            python.stiff = None
+            python.put_stiff(None)
             self._reopened()
         begun, ended = _Begun.of(data, now), code
 

@@ -45,11 +45,15 @@ from .records import (
     DRY,
     FOREST,
     HIGH,
+    LEVEL,
     LOW,
     MU,
     MU_S,
+    NO_ROWS,
     PLANAR,
     SPATIAL,
+    STEADY,
+    STRAIGHT,
     Callback,
     Model,
     Planar,
@@ -261,6 +265,8 @@ def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
     elif model.layout.who == FOREST:
         forest_table(model, q, v, rows)
     elif model.layout.who == CALLBACK:
+        if model.callback.known[NO_ROWS]:
+            return True
         if not ask(model.callback, ASK_ROWS, t, q, v):
             return False
         copy_rows(model.rows, rows)
@@ -329,7 +335,7 @@ def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
         forest_mass(model.forest, q, M)
         return True
     if model.layout.who == CALLBACK:
-        if not ask(model.callback, ASK_MASS, 0.0, q, rest):
+        if not (model.callback.known[STEADY] or ask(model.callback, ASK_MASS, 0.0, q, rest)):
             return False
         for i in range(nv):
             for j in range(nv):
@@ -376,7 +382,7 @@ def resist_anew(model: Model, q: Array, v: Array, way: float, one: bool, M: Arra
 @kernel(f"boolean(Model, {A1}, {A1}, float64, {A1})", borrows=True)
 def move(model: Model, q: Array, v: Array, dt: float, moved: Array) -> bool:
     """Put the coordinates after dt at the velocity v."""
-    if model.layout.who == CALLBACK:
+    if model.layout.who == CALLBACK and not model.callback.known[STRAIGHT]:
         found, answer = ask(model.callback, ASK_MOVE, dt, q, v), model.callback.answer
         for i in range(len(q)):
             moved[i] = answer[i]
@@ -404,6 +410,8 @@ def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, f
     if model.layout.who == FOREST:
         return True, forest_potential(standing(model, q, model.forest), q, rest)
     if model.layout.who == CALLBACK:
+        if model.callback.known[LEVEL]:
+            return True, 0.0
         found = ask(model.callback, ASK_POTENTIAL, t, q, rest)
         return found, model.callback.answer[0]
     n, program = len(q), model.program

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ....arrays import Array, scalar, vector
-from ....contact.snapshot import checked_mass, rows_of, unchanging
+from ....arrays import Array, all_finite, scalar, vector
+from ....contact.snapshot import checked_mass, rows_of
 from ....mechanics.rows import Row
 from ....mechanics.system import System
 from ....mechanics.user.system import UserSystem
 from ...stepper import check_same_rows
-from .records import Callback, Rows
+from .records import LEVEL, NO_ROWS, STEADY, STRAIGHT, Callback, Rows
 
 Ask = Callable[[float, Array, Array], None]
 CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
@@ -28,11 +27,13 @@ class Answers:
     """
 
     def __init__(self, nq: int, nv: int, asks: Mapping[int, Ask]) -> None:
-        self._nq, self._asks = nq, asks
+        self._asks = asks
         self._error: BaseException | None = None
         self._call = CALL(self._answer)  # kept alive: kernels hold its address only
         address = ctypes.cast(self._call, ctypes.c_void_p).value
-        self.callback = Callback(address or 0, np.zeros(1 + nq + nv), np.zeros(max(nq, nv, 1)))
+        asked = np.zeros(1 + nq + nv)
+        self.callback = Callback(address or 0, asked, np.zeros(max(nq, nv, 1)), np.zeros(4, np.int64))
+        self._asked = asked, asked[1 : 1 + nq], asked[1 + nq :]
 
     def error(self, failed: bool) -> BaseException | None:
         """Return what a function raised, if one failed; Ctrl-C where nothing is known of it.
@@ -44,9 +45,9 @@ class Answers:
 
     def _answer(self, what: int) -> int:
         """Answer one question; 0: a function failed."""
-        asked, nq = self.callback.asked, self._nq
+        asked, q, v = self._asked
         try:
-            self._asks[what](float(asked[0]), asked[1 : 1 + nq].copy(), asked[1 + nq :].copy())
+            self._asks[what](asked.item(0), q.copy(), v.copy())
         except BaseException as error:
             self._error = error
             return 0
@@ -80,34 +81,77 @@ class PythonSystem:
     def __init__(self, system: System, known: tuple[Row, ...], rows: Rows, start: list[int]) -> None:
         self.system, self.known, self.rows, self.start = system, known, rows, start
         self.M = np.zeros((system.nv, system.nv))
-        self.control: Array | None = None
         self.stiff: Stiff | None = None
-        self._constant: Array | None = None  # the mass, where the system returns what nobody can change
-        plain = isinstance(system, UserSystem) and type(system).rows is UserSystem.rows
-        self._evaluate = system.rates if plain else partial(rows_of, system)  # type: ignore[attr-defined]
+        self._control: Array | None = None
+        self._forced: tuple[bytes, Array] = b"", self.M  # for what state it was last asked for the force, and that
+        self._own_force, self._own_rows = _own(system, "force"), _own(system, "rows")
+        self._own_power = self._own_force and _own(system, "power")
+        fill(rows, known, start)
         asks = (self._mass, self._force, self._rows, self._move, self._potential, self._power)
         self.answers = Answers(system.nq, system.nv, dict(enumerate(asks)))
         self.callback = self.answers.callback
+        self._constant: Array | None = None  # the mass, where it is always the same
+        if isinstance(system, UserSystem):
+            self._note_known(system)
+
+    def _note_known(self, system: UserSystem) -> None:
+        """Note what kernels need not ask."""
+        known, simple = self.callback.known, system.simple
+        known[NO_ROWS] = self._own_rows and simple.unbound
+        known[STRAIGHT] = _own(system, "move") and _own(system, "qdot") and simple.straight
+        known[LEVEL] = _own(system, "potential") and simple.level
+        if _own(system, "mass") and simple.steady:
+            self._constant, known[STEADY] = checked_mass(system.mass(np.zeros(system.nq)), system.nv), True
+            self.M[:] = self._constant
+
+    def put_stiff(self, stiff: Stiff | None) -> None:
+        """Have this stand beside the mass from now on."""
+        self.stiff = stiff
+        if self._constant is not None:
+            self.M[:] = self._constant
+            self.callback.known[STEADY] = stiff is None
+
+    def put_control(self, control: Array | None) -> None:
+        """Have forces asked for with this control from now on."""
+        self._control, self._forced = control, (b"", self.M)
 
     def _mass(self, t: float, q: Array, v: Array) -> None:
-        given = self.system.mass(q)
-        if given is not self._constant or self.stiff is not None:
-            self.M[:] = checked_mass(given, self.system.nv)
-            self._constant = given if self.stiff is None and unchanging(given) else None
+        self.M[:] = checked_mass(self.system.mass(q), self.system.nv)
         if self.stiff is not None and np.array_equal(q, self.stiff.q):
             self.M += self.stiff.S
 
+    def _force_at(self, t: float, q: Array, v: Array) -> Array:
+        """Return the force, which is asked for once where the same state comes twice."""
+        state = self.callback.asked.tobytes()
+        if state != self._forced[0]:
+            h = self.system.force(t, q, v, self._control)
+            if not self._own_force:  # it has checked it
+                h = vector("force(t, q, v)", h, self.system.nv)
+            self._forced = state, h
+        return self._forced[1]
+
     def _force(self, t: float, q: Array, v: Array) -> None:
-        nv = self.system.nv
-        h = vector("force(t, q, v)", self.system.force(t, q, v, self.control), nv)
+        h = self._force_at(t, q, v.copy())
         if self.stiff is not None:
             h = h + self.stiff.S @ (v - self.stiff.v) / self.stiff.span
-        self.callback.answer[:nv] = h
+        self.callback.answer[: len(v)] = h
 
     def _rows(self, t: float, q: Array, v: Array) -> None:
-        found = self._evaluate(t, q, v)
-        check_same_rows(found, self.known)
-        fill(self.rows, found, self.start)
+        if not (self._own_rows and self._filled(t, q, v)):
+            found = rows_of(self.system, t, q, v)
+            check_same_rows(found, self.known)
+            fill(self.rows, found, self.start)
+
+    def _filled(self, t: float, q: Array, v: Array) -> bool:
+        """Put values of constraints, whose laws stay, into the table; return whether all is as it should be."""
+        rows, start = self.rows, self.start
+        for k, one in enumerate(self.system.rates(t, q, v)):  # type: ignore[attr-defined]
+            part = slice(start[k], start[k + 1])
+            if one.J.shape != rows.J[part].shape:
+                return False
+            rows.gap[k], rows.J[part] = one.gap, one.J
+            rows.rate[part] = one.drift if self.known[k].level == "acceleration" else one.rate
+        return all_finite(rows.J) and all_finite(rows.rate)
 
     def _move(self, t: float, q: Array, v: Array) -> None:
         nq = self.system.nq
@@ -117,7 +161,16 @@ class PythonSystem:
         self.callback.answer[0] = scalar("potential", self.system.potential(t, q))
 
     def _power(self, t: float, q: Array, v: Array) -> None:
-        self.callback.answer[0] = scalar("power(t, q, v)", self.system.power(t, q, v, self.control))
+        if self._own_power:
+            power = self.system.power(t, q, v, self._control, self._force_at(t, q, v))  # type: ignore[call-arg]
+        else:
+            power = self.system.power(t, q, v, self._control)
+        self.callback.answer[0] = scalar("power(t, q, v)", power)
+
+
+def _own(system: System, name: str) -> bool:
+    """Return whether a method of a system is that of `UserSystem`, neither overridden nor replaced."""
+    return getattr(getattr(system, name, None), "__func__", None) is getattr(UserSystem, name)
 
 
 def fill(rows: Rows, found: tuple[Row, ...], start: list[int]) -> None:

@@ -25,6 +25,7 @@ DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
 LOGGED = 17
+NO_ROWS, STRAIGHT, STEADY, LEVEL = range(4)  # entries of `Callback.known`
 LOW, HIGH, NODE, NODES, BRANCH, ALONE = range(6)  # columns of `Layout.reach`
 PULL, REACH, PLACED, FASTEST, MISSED, LISTED, AHEAD, FOUND = 0, 4, 5, 6, 7, 8, 9, 10  # entries of `Shapes.numbers`
 
@@ -186,7 +187,7 @@ class Program(NamedTuple):
     law: Array
 
 
-@record("int64", A1, A1)
+@record("int64", A1, A1, I1)
 class Callback(NamedTuple):
     """A system in Python.
 
@@ -198,11 +199,15 @@ class Callback(NamedTuple):
         t, q and v.
     answer : Array
         Where it puts vectors and numbers.
+    known : IntArray
+        Whether there are no rows, q moves by dt v, the mass is always that in `Model.M`, and the potential is zero:
+        then Python is not asked.
     """
 
     address: int
     asked: Array
     answer: Array
+    known: IntArray
 
 
 @record("SearchShapes", "SearchSpace", I1, A3, A1, A1, I2, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2)

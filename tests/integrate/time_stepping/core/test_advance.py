@@ -195,3 +195,39 @@ def test_a_system_that_cannot_be_hashed_steps_as_well() -> None:
     step = MoreauJean(dt=1e-2).advance(Equal(1, [[1.0]], [-1.0]), State(q=[0.0], v=[0.0]), 1.0)
     assert step.solution.solved
     assert step.state.v[0] == pytest.approx(-1e-2)
+
+
+def test_functions_in_python_are_asked_no_more_than_they_must() -> None:
+    """The force once at a state, nothing that a system of functions is known for; but whatever a user puts in place."""
+    asked: list[str] = []
+
+    class Own(UserSystem):
+        def mass(self, q):
+            asked.append("mass")
+            return super().mass(q)
+
+        def move(self, q, v, dt):
+            asked.append("move")
+            return super().move(q, v, dt)
+
+        def rows(self, t, q, v):
+            asked.append("rows")
+            return super().rows(t, q, v)
+
+        def potential(self, t, q):
+            asked.append("potential")
+            return super().potential(t, q)
+
+    def force(t, q, v):
+        asked.append("force")
+        return [-np.sin(q[0])]
+
+    state, ends = State(q=[1.0], v=[0.3]), []
+    for kind, others in ((UserSystem, set()), (Own, {"mass", "move", "rows", "potential"})):
+        kernels = CompiledSystem.of(kind(1, [[2.0]], force), state)
+        kernels.advance_many(MoreauJean(dt=1e-3), state, 2)
+        asked.clear()
+        ends.append(kernels.advance_many(MoreauJean(dt=1e-3), state, 20).state)
+        assert asked.count("force") == 40
+        assert set(asked) == {"force"} | others
+    assert (ends[0].q, ends[0].v) == (ends[1].q, ends[1].v)

@@ -233,7 +233,7 @@ def _check_sizes(table: LawTable, q: Array) -> None:
 def _matrix(name: str, value: Matrix, rows: int, cols: int, *, finite: bool = True) -> Matrix:
     if value is None:
         return None
-    if not sp.issparse(value):
+    if type(value) is np.ndarray or not sp.issparse(value):
         return matrix(name, value, rows, cols, finite=finite) if rows * cols else np.zeros((rows, cols))
     if value.shape != (rows, cols):
         raise InputError(

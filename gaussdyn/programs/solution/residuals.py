@@ -166,15 +166,17 @@ def examine(
     weighted, plain, dual, penetration, cone, slip, angle, work, scale, nq, nr, nu = out.tolist()
     if not math.isfinite(nr) and not np.isfinite(r).all():
         return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
+    load, size = (scale if scale > EPS else 1.0), (nq if nq > EPS else 1.0)  # absolute where that is rounding
+    plain, largest = math.sqrt(plain), max(nq, nr, nu)
     figures = Residuals(
-        E=_relative(math.sqrt(weighted), scale),
+        E=math.sqrt(weighted) / load,
         floor=EPS * nr / scale if scale > EPS else 0.0,
-        rel_q=_relative(math.sqrt(plain), nq),
-        rel_s=_relative(math.sqrt(plain), max(nq, nr, nu)),
-        viol_u=_relative(math.sqrt(dual), nq),
-        penetration=_relative(penetration, nq),
+        rel_q=plain / size,
+        rel_s=plain / (largest if largest > EPS else 1.0),
+        viol_u=math.sqrt(dual) / size,
+        penetration=penetration / size,
         cone=cone / nr if nr > 0 else 0.0,
-        slip=_relative(slip, nq),
+        slip=slip / size,
         angle=angle,
         work=work / (nr * nq) if nr * nq > 0 else 0.0,
     )
@@ -210,11 +212,6 @@ def _names(codes: IntArray) -> tuple[str, ...]:
 @lru_cache(maxsize=64)  # the same in many a step
 def _named(codes: bytes) -> tuple[str, ...]:
     return tuple([MODES[c] for c in np.frombuffer(codes, np.int64).tolist()])
-
-
-def _relative(value: float, scale: float) -> float:
-    """Return value / scale, or the value itself where the scale is at rounding level."""
-    return value / scale if scale > EPS else value
 
 
 def _positive(x: float) -> float:

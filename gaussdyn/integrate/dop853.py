@@ -161,6 +161,11 @@ class Piece:
         return self.t + self.h
 
     @property
+    def explicit(self) -> bool:
+        """Whether its stages are those of this method, which know the local error: those of collocation do not."""
+        return bool(self.K[1:STAGES].any())
+
+    @property
     def local(self) -> Array:
         """Local error of every component, whatever its tolerance."""
         e5, e3 = (TABLE[FIVE : THREE + 1, : STAGES + 1] @ self.K[: STAGES + 1]) ** 2

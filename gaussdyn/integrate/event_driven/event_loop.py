@@ -230,7 +230,9 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
     there = polished(piece, redo, stretch.look, found, offset)
     if not _turns_beyond(found) or last.t > piece.t:
         return follow(segment, phase, piece, *there), there, last.t
-    off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))
+    off = 0.0
+    if segment.task.accuracy.step is None and last.explicit:
+        off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))
     since = piece.t + growth(off) * (there[0] - piece.t) if off > 1.0 else piece.t
     return follow(segment, phase, last, *there), there, since
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def _led(system: System, step: Step, t: float, q: Array, mean: Array, theta: flo
 
 
 def with_contacts(system: System, step: Step, ids: Collection[str]) -> System:
-    """Return the system with the contacts that may act within a step, and those of `ids` that are found at its end."""
+    """Return the system with the contacts that may act within a step, and those of `ids` found where it was tried."""
     start, end = step.start, step.state
     near = near_of(system, start, step.dt)
     if not ids or not hasattr(near, "taking"):
@@ -64,8 +65,10 @@ def with_contacts(system: System, step: Step, ids: Collection[str]) -> System:
     known = {row.id for row in rows_of(near, start.t, start.q, start.v)}
     if known.issuperset(ids):
         return near
-    listed: System = near.taking(known.union(ids), near_of(system, end, 0.0))
-    return listed
+    listed: Any = near
+    for q in (*step.tries, end.q):
+        listed = listed.taking(known.union(ids), near_of(system, replace(end, q=q), 0.0))
+    return listed  # type: ignore[no-any-return]
 
 
 def rows_at_end(system: System, step: Step, ids: Collection[str]) -> tuple[Row, ...]:

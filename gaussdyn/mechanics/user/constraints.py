@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -219,7 +220,9 @@ def ignores_first(function: Callable[..., Any]) -> bool:
     if name in code.co_cellvars or not LOOKS.isdisjoint(code.co_names):
         return False
     named = (one.argval for one in dis.get_instructions(code))
-    return not any(name in one if isinstance(one, tuple) else name == one for one in named)
+    texts = (one for one in code.co_consts if isinstance(one, str) and one != function.__doc__)  # that others evaluate
+    spelt = any(name in re.findall(r"\w+", one) for one in texts)
+    return not spelt and not any(name in one if isinstance(one, tuple) else name == one for one in named)
 
 
 def check_name(name: object) -> None:

@@ -181,15 +181,16 @@ class UserSystem:
             return scalar("power(t, q, v)", _number(self._power(t, q, v)))
         q, v = vector("q", q, self._nq), vector("v", v, self._nv)
         supplied = float(v @ (self.force(t, q, v, control) if force is None else force))
-        if not callable(self._mass) and self._potential is None:
+        if own(self, "mass") and not callable(self._mass) and own(self, "potential") and self._potential is None:
             return supplied
-        dq = v if self._qdot is None else self.qdot(q, v)
+        dq = v if self._qdot is None and own(self, "qdot") else self.qdot(q, v)
         change = derivative("energy", self._energy_along(t, q, v, dq), speed=max(map(abs, dq.tolist())))
         return supplied + float(change[0])
 
     def _energy_along(self, t: float, q: Array, v: Array, dq: Array) -> Callable[[float], float]:
         """Return the energy at the time s from now, at constant v, as a function of s."""
-        mass, potential = self._mass, self._potential
+        mass: Any = self._mass if own(self, "mass") else self.mass
+        potential = self._potential if own(self, "potential") else self.potential
         kinetic = 0.0 if callable(mass) else 0.5 * float(v @ mass @ v)
 
         def energy(s: float) -> float:
@@ -218,6 +219,11 @@ class UserSystem:
             "rebuildable": False,
             "reason": "made of Python functions: build it again with the program that made it",
         }
+
+
+def own(system: object, name: str) -> bool:
+    """Return whether a method of a system is that of `UserSystem`, neither overridden nor replaced."""
+    return getattr(getattr(system, name, None), "__func__", None) is getattr(UserSystem, name)
 
 
 def _count(name: str, value: int) -> int:

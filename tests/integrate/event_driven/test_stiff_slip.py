@@ -177,3 +177,11 @@ def test_a_slip_that_turns_back_in_a_phase_of_kernels_costs_no_event(across, mon
     assert way.y[0, -1] < -0.5
     checked = audit(run, system)
     assert checked.passed, checked.explain()
+
+
+def test_steps_whose_length_is_given_are_not_cut_before_a_slip_stops_for_what_friction_gave():
+    floor = Position(lambda t, q: q[2], mu=MU, tangent=lambda t, q: np.eye(3)[:2])
+    system = UserSystem(3, np.eye(3), lambda t, q, v: [0.0, 0.8, -G], constraints=[floor])
+    run = simulate(system, State(q=np.zeros(3), v=[0.5, -0.3, 0.0]), 0.5, stepper=EventDriven(step=0.05))
+    assert run.status == "COMPLETED", run.stop
+    assert sum(len(one.arcs) for one in run.evidence.values()) <= 12

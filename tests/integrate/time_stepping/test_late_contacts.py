@@ -16,7 +16,7 @@ from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.core.outside import late_contacts
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.linalg.rotations import matrix_of
-from gaussdyn.mechanics.collision.shapes import Box, Sphere
+from gaussdyn.mechanics.collision.shapes import Box, HalfSpace, Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import box, disc
 from gaussdyn.mechanics.planar.shapes import Disc
@@ -202,3 +202,16 @@ def test_runs_say_where_contacts_were_found_that_are_found_nowhere_else(tmp_path
     assert audit(again, system).passed
     bare = {k: replace(one, tries=()) for k, one in run.evidence.items()}
     assert not audit(replace(run, evidence=bare), system).passed  # as of files of earlier versions
+
+
+def test_contacts_that_only_a_step_tried_before_has_found_are_listed_with_their_impulses():
+    """With two coefficients of friction, so that the step for all kinds of systems takes them."""
+    free, state = falling(3, 106, mu=0.3, eps_n=0.5)
+    law = ContactLaw(mu=0.3, mu_s=0.300001, eps_n=0.5)
+    system = SpatialSystem(bodies=free.bodies, obstacles=[HalfSpace(name="floor")], contact=law)
+    run = simulate(system, state, 0.3, stepper=MoreauJean(dt=4e-3))
+    assert any(one.tries for one in run.evidence.values())
+    for k, one in run.evidence.items():
+        assert set(one.acts) <= {contact.id for contact in run.contacts(k)}
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()

@@ -242,7 +242,7 @@ def test_rates_are_rows_without_drifts():
 
 
 def test_only_a_function_that_does_not_look_at_the_time_counts_as_such():
-    outer = 1.0
+    outer, told = 1.0, sum  # `told` may look at the variables of who calls it, as `numexpr.evaluate` does
 
     def through_all(t, q):
         return q[0] - locals()["t"]
@@ -252,7 +252,7 @@ def test_only_a_function_that_does_not_look_at_the_time_counts_as_such():
 
     looking = (
         lambda t, q: q[0] - t, lambda t, q: [t, q[0]][1], through_all, in_a_closure, lambda *given: given[1][0],
-        lambda t=0.0, q=None: (lambda s: s)(t) + q[0], lambda t, q: eval("q[0] - t"), max,
+        lambda t=0.0, q=None: (lambda s: s)(t) + q[0], lambda t, q: eval("q[0] - t"), max, lambda t, q: told("q - 3*t"),
     )  # fmt: skip
     for function in (lambda t, q: q[0], lambda _, q: outer * q[0], lambda t, q: sum(x for x in q)):
         assert ignores_first(function)
@@ -260,3 +260,24 @@ def test_only_a_function_that_does_not_look_at_the_time_counts_as_such():
         assert not ignores_first(function)
     moving = Position(lambda t, q: q[0] - 3.0 * t, jacobian=lambda t, q: [1.0, 0.0])
     assert row(point(moving), [0.2, 0.0], [0.5, 0.0]).rate[0] == pytest.approx(-2.5, abs=1e-13)
+
+
+class Own(UserSystem):
+    """Half the mass, twice the potential, and a quarter of the velocity is how q changes."""
+
+    def mass(self, q):
+        return 0.5 * super().mass(q)
+
+    def potential(self, t, q):
+        return 2.0 * super().potential(t, q)
+
+    def qdot(self, q, v):
+        return 0.25 * super().qdot(q, v)
+
+
+@pytest.mark.parametrize("steady", [True, False])
+def test_the_power_is_that_of_the_functions_a_subclass_has(steady):
+    q, v = np.array([0.7]), np.array([1.3])
+    system = Own(1, [[3.0]] if steady else lambda q: [[3.0 + q[0] ** 2]], [2.0], potential=lambda t, q: 5.0 * q[0] ** 2)
+    kinetic = 0.0 if steady else 0.5 * 0.5 * 2.0 * q[0] * v[0] ** 2 * (0.25 * v[0])
+    assert system.power(0.0, q, v) == pytest.approx(2.0 * v[0] + kinetic + 2.0 * 10.0 * q[0] * 0.25 * v[0], rel=1e-10)

@@ -19,7 +19,8 @@ from ....mechanics.state import Print, State
 from ...impact.restitution_scaling import GAIN, largest_share
 from ...stepper import CUT, Step
 from ...stretch import Stretch
-from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, stretch_of
+from ..core.outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, stretch_of
+from ..core.outside.many_steps import ManySteps
 from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
 from ..scheme import SEARCHES

@@ -25,13 +25,13 @@ from .outside.late_contacts import Joins, advance_listing, restrict
 from .outside.lazy_step import (
     CompiledStep,
     KeptSteps,
-    ManySteps,
     edges,
     others_of,
     remembered,
     spans_of,
     stretch_of,
 )
+from .outside.many_steps import ManySteps
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
     DONE,

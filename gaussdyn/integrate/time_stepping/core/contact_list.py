@@ -187,6 +187,7 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
         move(model, data.q, data.v, dt, data.moved)
         found = join_those_at(model, data, data.moved, found, reach, -CLOSED, True)
         if s.numbers[MISSED] > 0.0 and found <= len(s.kind):
+            put_travel(model, data.v, 0.0)
             found = join_those_at(model, data, data.q1, found, 0.0, -math.inf, False)
     s.numbers[LISTED] = found
     return int(found)

@@ -12,7 +12,7 @@ from ....arrays import Array, all_finite, scalar, vector
 from ....contact.snapshot import checked_mass, rows_of
 from ....mechanics.rows import Row
 from ....mechanics.system import System
-from ....mechanics.user.system import UserSystem
+from ....mechanics.user.system import UserSystem, own
 from ...stepper import check_same_rows
 from .records import LEVEL, NO_ROWS, STEADY, STRAIGHT, Callback, Rows
 
@@ -84,8 +84,8 @@ class PythonSystem:
         self.stiff: Stiff | None = None
         self._control: Array | None = None
         self._forced: tuple[bytes, Array] = b"", self.M  # for what state it was last asked for the force, and that
-        self._own_force, self._own_rows = _own(system, "force"), _own(system, "rows")
-        self._own_power = self._own_force and _own(system, "power")
+        self._own_force, self._own_rows = own(system, "force"), own(system, "rows")
+        self._own_power = self._own_force and own(system, "power")
         fill(rows, known, start)
         asks = (self._mass, self._force, self._rows, self._move, self._potential, self._power)
         self.answers = Answers(system.nq, system.nv, dict(enumerate(asks)))
@@ -98,9 +98,9 @@ class PythonSystem:
         """Note what kernels need not ask."""
         known, simple = self.callback.known, system.simple
         known[NO_ROWS] = self._own_rows and simple.unbound
-        known[STRAIGHT] = _own(system, "move") and _own(system, "qdot") and simple.straight
-        known[LEVEL] = _own(system, "potential") and simple.level
-        if _own(system, "mass") and simple.steady:
+        known[STRAIGHT] = own(system, "move") and own(system, "qdot") and simple.straight
+        known[LEVEL] = own(system, "potential") and simple.level
+        if own(system, "mass") and simple.steady:
             self._constant, known[STEADY] = checked_mass(system.mass(np.zeros(system.nq)), system.nv), True
             self.M[:] = self._constant
 
@@ -166,11 +166,6 @@ class PythonSystem:
         else:
             power = self.system.power(t, q, v, self._control)
         self.callback.answer[0] = scalar("power(t, q, v)", power)
-
-
-def _own(system: System, name: str) -> bool:
-    """Return whether a method of a system is that of `UserSystem`, neither overridden nor replaced."""
-    return getattr(getattr(system, name, None), "__func__", None) is getattr(UserSystem, name)
 
 
 def fill(rows: Rows, found: tuple[Row, ...], start: list[int]) -> None:

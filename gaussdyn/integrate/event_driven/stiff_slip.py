@@ -36,7 +36,7 @@ def _radau() -> tuple[Array, Array, Array, Array]:
     """Return nodes, coefficients A, weights of the error, and what takes slopes to `Piece.dense`."""
     last = np.zeros(ORDER + 1)
     last[ORDER - 1 :] = -1.0, 1.0
-    c = np.sort(0.5 * (1.0 + legendre.legroots(last)))
+    c = np.sort(0.5 * (1.0 + np.real(legendre.legroots(last))))  # complex numbers since numpy 2.5
     c[-1] = 1.0
     powers = np.eye(ORDER)
     V = np.column_stack([legendre.legval(2.0 * c - 1.0, p) for p in powers])

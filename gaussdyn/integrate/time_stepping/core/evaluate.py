@@ -225,20 +225,20 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
         contact_of_trees(layout, model.shapes, forest, v, k, rows)
 
 
-@kernel(f"void(Model, {A1}, {A1}, {I1}, boolean, Rows)", borrows=True)
-def part_of_forest(model: Model, q: Array, v: Array, acts: IntArray, which: bool, rows: Rows) -> None:
-    """Fill in the rows of trees that act, or those that do not, but for those that are always the same."""
+@kernel(f"void(Model, {A1}, {A1}, {I1}, Rows)", borrows=True)
+def forest_rates(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -> None:
+    """Fill in the rows of trees that act, but for those that are always the same: gap, rate and J."""
     layout, forest = model.layout, standing(model, q, model.ahead)
     kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
     for k in range(n):
-        if (acts[k] != 0) == which and kinds[k, WHAT] > RUB:
+        if acts[k] and kinds[k, WHAT] > RUB:
             i = layout.start[k]
             if not placed:
                 put_forest(forest, q, v)
             placed = True
             rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
     for k in range(n, layout.counts[0]):
-        if (acts[k] != 0) == which:
+        if acts[k]:
             contact_of_trees(layout, model.shapes, forest, v, k, rows)
 
 
@@ -273,23 +273,6 @@ def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
     else:
         return program_table(model, t, q, v, rows)
     return True
-
-
-@kernel(f"boolean(Model, float64, {A1}, {A1}, {I1}, Rows)", borrows=True)
-def acting_rows_at(model: Model, t: float, q: Array, v: Array, acts: IntArray, rows: Rows) -> bool:
-    """Fill in the rows of what acts, of trees without those of others, which `other_rows_at` adds."""
-    if model.layout.who != FOREST:
-        return bool(rows_at(model, t, q, v, rows))
-    steady_rows(standing(model, q, model.ahead), q, v, model.layout.start, rows.gap, rows.rate)
-    part_of_forest(model, q, v, acts, True, rows)
-    return True
-
-
-@kernel(f"void(Model, {A1}, {A1}, {I1}, Rows)", borrows=True)
-def other_rows_at(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -> None:
-    """Fill in what `acting_rows_at` has left out."""
-    if model.layout.who == FOREST:
-        part_of_forest(model, q, v, acts, False, rows)
 
 
 @kernel(f"boolean(Model, float64, {A1}, {A1}, {A1})", borrows=True)

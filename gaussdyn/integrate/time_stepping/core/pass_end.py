@@ -10,27 +10,13 @@ import numpy as np
 from ...._jit import A1, kernel
 from ....arrays import Array
 from ....mechanics.trees.forest import RUB, WHAT
-from ....mechanics.trees.row_kernels import steady_rows
-from ..scheme import ALLOWED, CANCELS, CLOSE, LOOSER, SLOW
-from .acting import in_place, one_sided, stopped, surely_late
-from .evaluate import acting_rows_at, force_at, move, rows_at, standing
-from .linear import factor_bare_mass, multiply_abs, row_dot
+from ..scheme import ALLOWED, CANCELS, LOOSER, SLOW
+from .acting import one_sided, stopped, surely_late
+from .evaluate import force_at, move, rows_at
+from .linear import multiply_abs, row_dot
 from .problem.contact_problem import Problem
-from .problem.dependent_joints import COUNT, clear, clear_rows
-from .projection import (
-    FAILED,
-    LEAST,
-    Push,
-    collect,
-    joint,
-    keep_shifts_if_near,
-    least_shift,
-    left,
-    limit,
-    project,
-    shift_ahead,
-    violation,
-)
+from .problem.dependent_joints import clear, clear_rows
+from .projection import FAILED, Push, keep_shifts_if_near, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -53,7 +39,7 @@ from .records import (
     Model,
     Span,
 )
-from .work_space import BLIND, Work
+from .work_space import Work
 
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 
@@ -145,12 +131,12 @@ def put_on_joints(model: Model, data: Data, push: Push, span: Span, enough: floa
     return OVERLAP if said == FAILED else DONE
 
 
-@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean, float64)", borrows=True)
-def place_end(
-    model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool, off: float
-) -> int:  # fmt: skip
-    """Do what is left of `put_end` once it is known how contacts shall end; `off`: see `shift_ahead`."""
-    layout = model.layout
+@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
+def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
+    """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
+    layout, rest = model.layout, (1.0 - span.theta) * span.dt
+    if span.project:
+        aim(layout, data, work, push, rest, first)
     if not move(model, data.q, work.mean, span.dt, push.place):
         return FAULT
     far = 0.0
@@ -161,63 +147,14 @@ def place_end(
         data.q1[i] = data.moved[i] = push.place[i]
     if first:
         push.kept[1] = 0
-    elif span.project and not shift_ahead(model, data, push, work.mean, span.dt, off):
+    elif span.project and not shift_ahead(model, data, push, work.mean, span.dt):
         return FAULT
     for j in range(len(data.v)):
         push.mean[j] = work.mean[j]
-    if not span.project:
-        return DONE if rows_at(model, span.t_end, data.q1, data.v1, data.end) else FAULT
-    if not acting_rows_at(model, span.t_end, data.q1, data.v1, data.acts, data.end):
+    if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
     enough, rough = left(layout, data, push, far, first)
-    return int(put_on_joints(model, data, push, span, enough, rough))
-
-
-@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
-def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
-    """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
-    if span.project:
-        aim(model.layout, data, work, push, (1.0 - span.theta) * span.dt, first)
-    return int(place_end(model, data, work, push, span, first, last, np.inf))
-
-
-@kernel(f"float64(Model, Data, Push, {A1}, Span)", borrows=True)
-def expect_shift(model: Model, data: Data, push: Push, mean: Array, span: Span) -> float:
-    """Make the factor of the shift that trees will need at an end near the one foreseen, q1, by the rows there.
-
-    Returns by how much gaps will be off, m; inf where none is needed, or that factor would not do, see `keep_if_near`.
-    """
-    layout, way, off, far, longest = model.layout, data.V[9], 0.0, 0.0, 0.0
-    for j in range(len(way)):
-        way[j] = span.dt * span.theta * (data.v1[j] - data.foreseen[len(data.q) + j])
-        push.mean[j] = mean[j] - way[j] / span.dt
-        far, longest = max(far, abs(way[j])), max(longest, span.dt * abs(mean[j]))
-    forest = standing(model, data.q1, model.ahead)
-    steady_rows(forest, data.q1, data.v1, layout.start, data.end.gap, data.end.rate)
-    for k in range(layout.counts[0]):
-        if data.acts[k] and in_place(layout, k):
-            goal = 0.0 if joint(layout, k) else push.target[k]
-            if goal != goal:
-                return np.inf
-            off = max(off, abs(data.end.gap[k] + row_dot(layout, data.end.J, layout.start[k], way) - goal))
-    if not (off > limit(CLOSE, data.q1) and far * off <= LEAST * longest * longest):
-        return np.inf
-    push.kept[0] = push.kept[1] = 0
-    if not factor_bare_mass(layout, data):
-        return np.inf
-    least_shift(push, collect(layout, data, push), data.bound)
-    return off
-
-
-@kernel("int64(Model, Data, Work, Push, Span)", borrows=True)
-def put_foreseen_end(model: Model, data: Data, work: Work, push: Push, span: Span) -> int:
-    """Put the last end of a step that came out nearly as foreseen: shifted at once, if rows there tell by how much."""
-    off = np.inf
-    if span.project:
-        aim(model.layout, data, work, push, (1.0 - span.theta) * span.dt, False)
-    if span.project and work.course[BLIND] == 0 and data.bound.known[COUNT] == 0:
-        off = expect_shift(model, data, push, work.mean, span)
-    return int(place_end(model, data, work, push, span, False, True, off))
+    return int(put_on_joints(model, data, push, span, enough, rough)) if span.project else DONE
 
 
 @kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True)

@@ -10,7 +10,7 @@ from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
 from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
 from .acting import in_place
-from .evaluate import acting_rows_at, move, other_rows_at
+from .evaluate import move, rows_at
 from .linear import (
     add_row,
     back_nodes,
@@ -396,17 +396,16 @@ def keep_shifts_if_near(layout: Layout, data: Data, push: Push) -> None:
         push.kept[1] = 0
 
 
-@kernel(f"boolean(Model, Data, Push, {A1}, float64, float64)", borrows=True)
-def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float, off: float) -> bool:
+@kernel(f"boolean(Model, Data, Push, {A1}, float64)", borrows=True)
+def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) -> bool:
     """Move q1 by the shift that gaps will need, by the factor at hand: little is left to do when passes are near.
 
-    off: by how much gaps will be off, as far as that is known, m. Of bodies in their own coordinates by the shifts of
-    the pass before. Returns False if a function failed.
+    Of bodies in their own coordinates by the shifts of the pass before. Returns False if a function failed.
     """
     layout, d, holds = model.layout, data.V[2], False
     if layout.who != FOREST:
         return shift_as_before(model, data, push)
-    keep_if_near(data, push, off, np.inf)
+    keep_if_near(data, push, np.inf, np.inf)
     ahead = push.kept[0] > 0 and not held_loosely(layout, data, push)
     if ahead:
         foresee_gaps(layout, data, push, mean, dt)
@@ -439,8 +438,12 @@ def left(layout: Layout, data: Data, push: Push, far: float, first: bool) -> tup
 
 
 @kernel("int64(Model, Data, Push, Span, float64, float64)", borrows=True)
-def project_acting(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
-    """Do what `project` does, with the rows of what acts alone."""
+def project(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
+    """Move q1 onto the joints and gaps that act, rows at the end renewed. Returns what happened.
+
+    enough, rough: violations up to these are left as they are, m; see `left`. Shifts that `shift_ahead` has taken
+    stand.
+    """
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
     before, earlier, oldest = np.inf, np.inf, np.inf
     stale = layout.who != FOREST and push.kept[1] > 0  # those of the pass before
@@ -456,7 +459,7 @@ def project_acting(model: Model, data: Data, push: Push, span: Span, enough: flo
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
             for i in range(len(q)):
                 q[i] = data.moved[i]
-            if not acting_rows_at(model, span.t_end, q, data.v1, data.acts, data.end):
+            if not rows_at(model, span.t_end, q, data.v1, data.end):
                 return FAULT
             continue
         stale = keep_if_near(data, push, off, before)
@@ -478,19 +481,7 @@ def project_acting(model: Model, data: Data, push: Push, span: Span, enough: flo
             return FAULT
         for i in range(len(q)):
             q[i] = push.place[i]
-        if not acting_rows_at(model, span.t_end, q, data.v1, data.acts, data.end):
+        if not rows_at(model, span.t_end, q, data.v1, data.end):
             return FAULT
         result, taken = MOVED, taken + 1
     return result if violation(layout, data, push, False) <= limit(max(rough, ALLOWED), q) else FAILED
-
-
-@kernel("int64(Model, Data, Push, Span, float64, float64)", borrows=True)
-def project(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
-    """Move q1, where the rows of what acts are known, onto the joints and gaps that act. Returns what happened.
-
-    The rows at the end are renewed, also those of what does not act. enough, rough: violations up to these are left as
-    they are, m; see `left`. Shifts that `shift_ahead` has taken stand.
-    """
-    said = project_acting(model, data, push, span, enough, rough)
-    other_rows_at(model, data.q1, data.v1, data.acts, data.end)
-    return int(said)

@@ -17,17 +17,9 @@ import numpy as np
 from ...._jit import kernel
 from ....mechanics.trees.frames import turning
 from ....mechanics.trees.motion import put_forest
-from .evaluate import move, part_of_forest, resist_anew, rows_at
+from .evaluate import forest_rates, move, resist_anew, rows_at
 from .linear import factor_mass
-from .pass_end import (
-    force_along,
-    knows_rates,
-    measure_rows,
-    put_end,
-    put_foreseen_end,
-    put_mean,
-    put_rates_there,
-)
+from .pass_end import force_along, knows_rates, measure_rows, put_end, put_mean, put_rates_there
 from .passes import BOLD, FIRST, put_problem, take_solution
 from .problem.contact_problem import Problem
 from .problem.contact_solver import solve, solve_roughly
@@ -52,8 +44,7 @@ from .records import (
 )
 from .work_space import BLIND, Work
 
-AS_FORESEEN = 2e-2  # of the speeds at hand: how far v+ may be off v_f
-ELSEWHERE = 1e-2  # the same: where impulses of the middle lead elsewhere
+AS_FORESEEN = 1e-2  # of the speeds at hand: how far v+ may be off v_f
 AGREED = 1e-4  # E of the problem of the middle with rows that depend on one another: what is left of it counts squared
 STEADY = 1e-2  # of the change of v_f that it leads to: how far its laws may be off
 SETTLING = 1e-2  # of the speeds at hand: what may be left of them where what stands is brought to rest
@@ -65,7 +56,7 @@ def rates_at_end(model: Model, data: Data, span: Span) -> bool:
     """Put the rows of what acts at the end that is foreseen; False where a function failed."""
     if model.layout.who != FOREST:
         return bool(rows_at(model, span.t_end, data.q1, data.v1, data.end))
-    part_of_forest(model, data.q1, data.v1, data.acts, True, data.end)
+    forest_rates(model, data.q1, data.v1, data.acts, data.end)
     return True
 
 
@@ -122,11 +113,11 @@ def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span
         return
     for j in range(len(x)):
         x[j] = data.V[0, j]
-    if not solve_roughly(layout, data.seen, data, problem, x, AGREED if off < np.inf else ELSEWHERE):
+    if not solve_roughly(layout, data.seen, data, problem, x, AGREED if off < np.inf else AS_FORESEEN):
         return
     for j in range(len(x)):
         far, size = max(far, abs(x[j] - data.v1[j])), max(size, work.speed[j])
-    for j in range(len(x) if far > ELSEWHERE * size or off <= STEADY * far else 0):
+    for j in range(len(x) if far > AS_FORESEEN * size or off <= STEADY * far else 0):
         data.v1[j] = x[j]
 
 
@@ -196,5 +187,5 @@ def solve_once(model: Model, data: Data, work: Work, push: Push, problem: Proble
             if not factor_mass(model.layout, data):
                 return MASS
         elif foretold(model.layout, data, work):
-            return int(put_foreseen_end(model, data, work, push, span))
+            return int(put_end(model, data, work, push, span, False, True))
     return DEPENDENT if contrary(model.layout, data, work.speed, data.V[9]) else UNSETTLED

@@ -8,7 +8,7 @@ from ...._jit import kernel
 from ..scheme import CLOSE, EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
-from .evaluate import acting_rows_at, force_at, forget_program, mass_at, move, resist, rows_at, run_program
+from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
 from .linear import add_row, dot, factor_mass, multiply_abs, multiply_mass, solve_nodes
 from .problem.dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .projection import FAILED, Push, project
@@ -116,7 +116,7 @@ def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: S
     for j in range(len(data.v)):
         data.v1[j] = data.v[j]
     there = Span(span.t, span.dt, t, span.theta, span.gap, span.speed, span.tol, span.project, True)
-    if not acting_rows_at(model, t, data.q1, data.v1, data.acts, data.end):
+    if not rows_at(model, t, data.q1, data.v1, data.end):
         return FAULT
     push.kept[0] = push.kept[1] = 0
     said = project(model, data, push, there, CLOSE, 0.0)

@@ -31,7 +31,6 @@ from .velocity_space import room as velocity_room
 FRICTIONLESS, COULOMB, CAPPED = 0, 1, 5  # codes of `programs.laws.projections`
 STEPS, REFUSED = 16, 5  # most steps, and those that hardly lower the residual
 CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
-SOON, ROWS = 2, 8  # steps by which it must then lead to the end, and one more for so many rows, which cost more anew
 SHORTEST = 0.05  # share of a step below which it is not halved again until it leads nearer
 PROXIMAL = 1e-5  # term where rows depend on one another
 FAINT, REGULAR = 1e-10, 1e-4  # the same where they do not: where pivots are no smaller than this
@@ -304,14 +303,6 @@ def shorten(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, 
     return E
 
 
-@kernel("boolean(float64, float64, float64, int64)", borrows=True)
-def ends_soon(E: float, last: float, goal: float, steps: int) -> bool:
-    """Return whether a residual that falls on as it did last is at its goal in so many steps."""
-    for _ in range(steps):
-        goal *= last / E
-    return bool(goal >= E)
-
-
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
 def near_solution(
     near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
@@ -347,7 +338,7 @@ def near_solution(
             best = least = E
             for i in range(n):
                 near.best[i] = r[i]
-        goes_on = CHORD * last >= E and ends_soon(E, last, READY * tol, SOON + near.size[0] // ROWS)
+        goes_on = CHORD * last >= E
         refused += 0 if FALL * last >= E else 1
         if refused == REFUSED or (refused > 0 and rough >= E):
             break

@@ -3,8 +3,8 @@
 Where the problem of a pile is not solved in few factorisations, half the step is taken instead, as a step like any
 other, then as much again, for what was too long before it mostly is after it; from there on twice as much is tried
 each time, up to the end of the step that was cut. The state in between remembers that end
-and how much is tried next, so that runs go on to the bit. Pieces that are as short as can be are solved by all means
-there are. What decides are counts.
+and how much is tried next, so that runs go on to the bit. Short pieces are tried by all means the kernels have, and cut
+further only where these fail. What decides are counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ....mechanics.state import State
     from ..moreau_jean import MoreauJean
 
-SHORTEST = 0.024  # of dt: pieces up to that are not cut, so that a sixty-fourth is the shortest
+SHORT, SHORTEST = 0.024, 0.0015  # of dt: pieces from a sixty-fourth on get all means, and down to 1 / 1024 are cut
 SLIVER = 1e-6  # of a piece: what would be left is taken with it
 NONE = np.zeros((0, 5))
 Row = tuple[float, float, float, float, float]

@@ -24,7 +24,7 @@ from ..core.outside.many_steps import ManySteps
 from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
 from ..scheme import SEARCHES
-from .cut_steps import SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
+from .cut_steps import SHORT, SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
 from .records import (
     ACTS,
     ANSWERED,
@@ -223,7 +223,7 @@ class CompiledBodies:
         if stepper is not self._ruled:
             self._rules, self._ruled = Rules(
                 theta=stepper.theta, gap=active.gap, speed=active.speed, tol=stepper.tol, gravity=self._gravity,
-                project=stepper.project, trusts=self._trusts, shortest=SHORTEST * stepper.dt,
+                project=stepper.project, trusts=self._trusts, short=SHORT * stepper.dt,
             ), stepper  # fmt: skip
         if control is not None or self._pushed:
             space.loads.constant[:] = space.weight
@@ -301,8 +301,11 @@ class CompiledBodies:
     def _cuts(self, run: _Run) -> bool:
         """Return whether the step at hand is cut if it is not solved: it is long, and in a pile, see `may_crowd`."""
         pair = self.space.pair
-        long = self._rules is not None and run.plan[run.taken, 1] > self._rules.shortest
-        return bool(long and len(pair) > len(np.unique(pair[pair >= 0])))
+        return bool(self._longer(run, SHORTEST) and len(pair) > len(np.unique(pair[pair >= 0])))
+
+    def _longer(self, run: _Run, share: float) -> bool:
+        """Return whether the step at hand is longer than a share of `dt`."""
+        return self._ruled is not None and bool(run.plan[run.taken, 1] > share * self._ruled.dt)
 
     def _helped(self, run: _Run, code: int) -> bool:
         """Return whether kernels can go on with the step at hand after all."""

@@ -340,7 +340,7 @@ class Rules(NamedTuple):
         Whether ends of steps are projected.
     trusts : bool
         Whether contacts are looked for only where something has moved.
-    shortest : float
+    short : float
         Steps that are longer are cut where piles cost too much, s.
     """
 
@@ -351,7 +351,7 @@ class Rules(NamedTuple):
     gravity: float
     project: bool
     trusts: bool
-    shortest: float
+    short: float
 
 
 @record(*["float64"] * 7, "boolean", "float64", by_value=True)

@@ -334,7 +334,7 @@ def advance_bodies(
     count, laws = step.counts, step.laws
     while count[TAKEN] < len(spans):
         s = count[TAKEN]
-        most = MOST if spans[s, 1] > rules.shortest else np.inf
+        most = MOST if spans[s, 1] > rules.short else np.inf
         span = BodySpan(
             spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project, most
         )  # fmt: skip

@@ -9,6 +9,7 @@ from gaussdyn import InputError, MoreauJean, audit, build, simulate
 from gaussdyn.integrate.stepper import CUT
 from gaussdyn.integrate.time_stepping.compiled.cut_steps import halved, pieces_ahead, plan_of
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.integrate.time_stepping.compiled.records import HARD
 from gaussdyn.integrate.worlds.worlds import Worlds
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -154,6 +155,27 @@ def test_pieces_repeat_once_double_up_to_the_end_and_leave_no_sliver():
     np.testing.assert_array_equal(cut[2:5, 3], plan[2, 2])
     within = State(t=cut[2, 2], q=np.zeros(0), v=np.zeros(0), memory={CUT: cut[2, 3:]})
     np.testing.assert_array_equal(pieces_ahead(STEPPER, within, 1.0), cut[3:6])
+
+
+def test_pieces_that_no_means_solve_are_cut_further_before_dense_kernels_take_them(pile, monkeypatch):
+    """One in some thousand steps of a hundred balls came to such a piece, and dense kernels took minutes there."""
+    system, state, _run = pile
+    kernels = CompiledBodies(system)
+    state = kernels.advance_many(STEPPER, state, 150).state
+    solve, by_hand, tried = kernels._call, kernels._by_hand, []
+
+    def fails(run):
+        length = run.plan[run.taken, 1] / DT
+        return HARD if length > tried[-1] else solve(run)
+
+    monkeypatch.setattr(kernels, "_call", fails)
+    monkeypatch.setattr(kernels, "_by_hand", lambda *args: tried.append(1.0) or by_hand(*args))
+    for longest, shortest in ((1 / 300, 1 / 512), (1 / 3000, 1 / 1024)):
+        tried.append(longest)
+        many = kernels.advance_many(STEPPER, state, 1)
+        assert many.spans[0, 1] == pytest.approx(shortest * DT)
+        assert many.E.max() <= STEPPER.tol
+        assert (tried[-1] == 1.0) == (shortest == 1 / 1024)
 
 
 @pytest.mark.parametrize("end", [1.0, -1.0, DT / 2])

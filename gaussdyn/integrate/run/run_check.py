@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import InputError
 from .contact_history import COMPONENTS, MOST, ContactTable
+from .step_evidence import places_of
 from .values import StepTable
 
 if TYPE_CHECKING:
@@ -61,8 +62,9 @@ def _check_evidence(run: Trajectory, nq: int, nv: int) -> None:
     if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0", ANEW)
     for step, one in run.evidence.items():
-        if any(len(place) != nq for place in (one.place, *one.tries) if place is not None):
-            raise InputError("evidence", f"step {step}", f"places of {nq} coordinates", ANEW)
+        places = [place for place in places_of(one) if place is not None]
+        if not all(len(place) == nq and np.isfinite(place).all() for place in places):
+            raise InputError("evidence", f"step {step}", f"places of {nq} finite coordinates", ANEW)
         if one.foreseen is not None and not (len(one.foreseen) == nq + nv and np.isfinite(one.foreseen).all()):
             raise InputError(
                 "evidence", f"foreseen of step {step}", f"{nq + nv} finite coordinates and velocities", ANEW

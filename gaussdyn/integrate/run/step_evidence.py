@@ -195,7 +195,7 @@ def _of_traces(numbers: IntArray, traces: Traces) -> Lines:
     )  # fmt: skip
 
 
-def _places(one: StepEvidence) -> tuple[Array | None, ...]:
+def places_of(one: StepEvidence) -> tuple[Array | None, ...]:
     """Return all places of a step, in the order of `PLACES`."""
     return (*one.tries[::-1], one.place, *(shift.place for shift in one.shifts))
 
@@ -212,7 +212,7 @@ def _of_each(evidence: Mapping[int, StepEvidence]) -> Lines:
     pushes = [(step, k, at[key], s) for step, one in evidence.items() for k, key, s in _pushes(one)]
     placed = [
         (step, k, x) for step, one in evidence.items()
-        for k, x in enumerate(_places(one), -1 - len(one.tries)) if x is not None
+        for k, x in enumerate(places_of(one), -1 - len(one.tries)) if x is not None
     ]  # fmt: skip
     ahead = {step: one.foreseen for step, one in evidence.items() if one.foreseen is not None}
     return Lines(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from gaussdyn.errors import SceneError
 from gaussdyn.integrate.run import step_evidence
 from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.simulate import simulate
@@ -50,6 +53,16 @@ def test_numbers_that_cannot_be_are_refused(name, value, error):
     arrays[name][0] = value
     with pytest.raises(error):
         step_evidence.of_arrays(arrays)
+
+
+@pytest.mark.parametrize("kind", ["place", "tries"])
+def test_places_that_are_not_finite_are_refused_by_what_reads_a_run(tmp_path, kind):
+    run = run_of()
+    place = np.full(len(run.final.q), np.nan)
+    one = dataclasses.replace(run.evidence[1], **{kind: place if kind == "place" else (place,)})
+    bad = dataclasses.replace(run, evidence={**run.evidence, 1: one})
+    with pytest.raises(SceneError, match="places of"):
+        Trajectory.load(bad.save(tmp_path / "run.h5"))
 
 
 def test_no_evidence_is_kept_as_none():

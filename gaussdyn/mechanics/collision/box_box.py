@@ -27,16 +27,18 @@ from .primitives import (
     BORDER,
     EDGE,
     FACE,
-    NONE,
     RIM,
     SAME,
     axis_of,
+    ball,
     centre_of,
     corner,
     edge_middle,
     edge_number,
     largest_half,
     level_of,
+    line,
+    plane,
     put,
     put_edges,
     put_over_rim,
@@ -138,7 +140,7 @@ def edge_edge(world: Array, i: int, j: int, pair: int, C: Array, found: Array) -
     if abs(s) > ha[a] + slack or abs(t) > hb[b] + slack:
         return False
     da, db = unit(a, -sign), unit(b, 1.0)
-    put_edges(found, (i, EDGE + edge_a, j, EDGE + edge_b), p, da, q, db)
+    put_edges(found, (i, EDGE + edge_a, j, EDGE + edge_b), line(p, da, 0.0), line(q, db, 0.0))
     return True
 
 
@@ -213,7 +215,7 @@ def corners_on(world: Array, faces: Faces, room: Array, found: Array) -> int:
             last += 1
             if s * room[5 + m, k] - hx[k] <= limit:
                 label = (j, number, i, FACE + 2 * k + (1 if s > 0.0 else 0))
-                put(found, BALL_PLANE, label, p, NONE, 0.0, unit(k, s * hx[k]), unit(k, s), 0.0)
+                put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(k, s * hx[k]), unit(k, s)))
     return last
 
 
@@ -237,7 +239,7 @@ def corners_under(world: Array, faces: Faces, room: Array, found: Array, last: i
         if last > before and gap <= limit:
             label = (i, number, j, FACE + 2 * axis + (1 if sign > 0.0 else 0))
             b, n = unit(axis, sign * hy[axis]), unit(axis, sign)
-            put(found, BALL_PLANE, label, p, NONE, 0.0, b, n, 0.0)
+            put(found, BALL_PLANE, label, ball(p, 0.0), plane(b, n))
     return last
 
 
@@ -282,12 +284,12 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
             if crosses(room, run, across, other):
                 db = unit(other, turn)
                 label = (j, EDGE + y_edge, i, EDGE + x_edge)
-                put_edges(found, label, middle, unit(run, 1.0), edge_middle(hx, x_edge), db)
+                put_edges(found, label, line(middle, unit(run, 1.0), 0.0), line(edge_middle(hx, x_edge), db, 0.0))
             else:
                 label, t = (j, EDGE + y_edge, i, RIM + x_edge), way * (2.0 * f - 1.0) * hy[run]
                 b, out = edge_middle(hx, x_edge), unit(across, sigma)
                 sizes = (hy[run], hx[other], t)
-                put_over_rim(found, label, middle, unit(run, 1.0), 0.0, b, unit(k, s), out, sizes)
+                put_over_rim(found, label, line(middle, unit(run, 1.0), 0.0), plane(b, unit(k, s)), out, sizes)
     return last
 
 
@@ -389,10 +391,10 @@ def ball_box(world: Array, i: int, feature: int, at: Vector, j: int, limit: floa
         s = 1.0 if p[k] > 0.0 else -1.0
         label = (i, feature, j, FACE + 2 * k + (1 if s > 0.0 else 0))
         if abs(p[k]) - h[k] - r <= limit:
-            put(found, BALL_PLANE, label, at, NONE, r, unit(k, s * h[k]), unit(k, s), 0.0)
+            put(found, BALL_PLANE, label, ball(at, r), plane(unit(k, s * h[k]), unit(k, s)))
     elif r > 0.0 and outside == 7:
-        put(found, BALL_BALL, (i, feature, j, number), at, NONE, r, corner(h, number), NONE, 0.0)
+        put(found, BALL_BALL, (i, feature, j, number), ball(at, r), ball(corner(h, number), 0.0))
     elif r > 0.0:
         k = 0 if not outside & 1 else (1 if not outside & 2 else 2)
         e = edge_number(k, p[(k + 1) % 3] > 0.0, p[(k + 2) % 3] > 0.0)
-        put(found, BALL_LINE, (i, feature, j, EDGE + e), at, NONE, r, edge_middle(h, e), unit(k, 1.0), 0.0)
+        put(found, BALL_LINE, (i, feature, j, EDGE + e), ball(at, r), line(edge_middle(h, e), unit(k, 1.0), 0.0))

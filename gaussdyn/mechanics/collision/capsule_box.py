@@ -14,15 +14,17 @@ from .primitives import (
     END,
     NONE,
     RIM,
-    axis_of,
+    ShapeAxis,
+    axis_seen_from,
+    ball,
     corner,
     edge_middle,
     edge_number,
+    line,
+    plane,
     put,
     put_over_rim,
     size_of,
-    to_shape,
-    to_space,
     unit,
 )
 from .round_shapes import PARALLEL
@@ -79,16 +81,16 @@ def crosses(d: Vector, e: Vector, half_length: float, along_edge: int, k: int, h
     return abs(t) < half_length and abs(d[along_edge] + t * e[along_edge]) <= (1.0 + BORDER) * h[along_edge]
 
 
-@kernel(f"void({A2}, int64, int64, {V3}, {V3}, int64, float64, float64, {A2}, int64)", borrows=True)
+@kernel(f"void({A2}, ShapeAxis, int64, int64, float64, float64, {A2}, int64)", borrows=True)
 def axis_on_face(
-    world: Array, i: int, j: int, p: Vector, e: Vector, k: int, s: float, limit: float, found: Array, known: int
+    world: Array, axis: ShapeAxis, j: int, k: int, s: float, limit: float, found: Array, known: int
 ) -> None:
-    """Add where the axis p + t e of capsule i passes over the border of face (k, s) of box j.
+    """Add where the axis of a capsule passes over the border of face (k, s) of box j.
 
     Edge number `known` is left out: it has a contact with the axis already. The axis and the edge it passes over touch
     where they cross; where they do not, the point of the axis over the edge is held above the face.
     """
-    r, reach, h = world[i, 12], world[i, 13], size_of(world, j)
+    (i, p, e, reach, r), h = axis, size_of(world, j)
     low, high, low_edge, high_edge = -reach, reach, -1, -1
     for step in range(1, 3):
         a, other = (k + step) % 3, (k + 3 - step) % 3
@@ -113,20 +115,22 @@ def axis_on_face(
             middle, db = edge_middle(h, edge), unit(edge // 4, 1.0)
             if crosses(along(p, -1.0, middle), e, reach, edge // 4, k, h):
                 da = unit(2, 1.0 if s * cross3(e, db)[k] > 0.0 else -1.0)
-                put(found, LINE_LINE, (i, 0, j, EDGE + edge), NONE, da, r, middle, db, 0.0)
+                put(found, LINE_LINE, (i, 0, j, EDGE + edge), line(NONE, da, r), line(middle, db, 0.0))
             else:
                 label, on = (i, 0, j, RIM + edge), edge // 4
                 out = unit(3 - on - k, 1.0 if middle[3 - on - k] > 0.0 else -1.0)
-                put_over_rim(found, label, NONE, unit(2, 1.0), r, middle, unit(k, s), out, (reach, h[on], t))
+                put_over_rim(
+                    found, label, line(NONE, unit(2, 1.0), r), plane(middle, unit(k, s)), out, (reach, h[on], t)
+                )
 
 
-@kernel(f"int64({A2}, int64, int64, {V3}, {V3}, float64, {V3}, {A2})", borrows=True)
-def axis_on_edge(world: Array, i: int, j: int, p: Vector, e: Vector, s: float, d: Vector, found: Array) -> int:
-    """Add the contact of the axis of capsule i with the edge or corner of box j that d, at p + s e, comes from.
+@kernel(f"int64({A2}, ShapeAxis, int64, float64, {V3}, {A2})", borrows=True)
+def axis_on_edge(world: Array, axis: ShapeAxis, j: int, s: float, d: Vector, found: Array) -> int:
+    """Add the contact of the axis of a capsule with the edge or corner of box j that d, at its point s, comes from.
 
     Returns the number of the edge, or -1. Along a parallel edge the corners at its ends are taken.
     """
-    r, reach, h = world[i, 12], world[i, 13], size_of(world, j)
+    (i, p, e, reach, r), h = axis, size_of(world, j)
     k, number = -1, 0
     for a in range(3):
         if d[a] == 0.0:
@@ -137,13 +141,13 @@ def axis_on_edge(world: Array, i: int, j: int, p: Vector, e: Vector, s: float, d
             return -1
         edge, db = edge_number(k, d[(k + 1) % 3] > 0.0, d[(k + 2) % 3] > 0.0), unit(k, 1.0)
         da = unit(2, 1.0 if dot3(cross3(e, db), d) > 0.0 else -1.0)
-        put(found, LINE_LINE, (i, 0, j, EDGE + edge), NONE, da, r, edge_middle(h, edge), db, 0.0)
+        put(found, LINE_LINE, (i, 0, j, EDGE + edge), line(NONE, da, r), line(edge_middle(h, edge), db, 0.0))
         return edge
     for end in range(2 if k >= 0 else 1):
         c = number + (1 << k if end else 0)
         q = corner(h, c)
         if r > 0.0 and abs(dot3(e, along(q, -1.0, p))) < reach:
-            put(found, BALL_LINE, (j, c, i, 0), q, NONE, 0.0, NONE, unit(2, 1.0), r)
+            put(found, BALL_LINE, (j, c, i, 0), ball(q, 0.0), line(NONE, unit(2, 1.0), r))
     return -1
 
 
@@ -154,8 +158,8 @@ def capsule_box(world: Array, i: int, j: int, limit: float, found: Array) -> Non
     for end in range(2):
         at = (0.0, 0.0, size[1] if end else -size[1])
         ball_box(world, i, END + end, at, j, limit, found)
-    p, axis = to_shape(world, j, to_space(world, i, NONE)), axis_of(world, i, 2)
-    e = (dot3(axis_of(world, j, 0), axis), dot3(axis_of(world, j, 1), axis), dot3(axis_of(world, j, 2), axis))
+    axis = axis_seen_from(world, j, i)
+    p, e = axis.middle, axis.way
     s = nearest_on_axis(p, e, size[1], h)
     d = beyond(along(p, s, e), h)
     distance = math.sqrt(dot3(d, d))
@@ -169,6 +173,6 @@ def capsule_box(world: Array, i: int, j: int, limit: float, found: Array) -> Non
             k, most = a, value
     sign, known = 1.0 if (p[k] if inside else d[k]) > 0.0 else -1.0, -1
     if not inside and abs(most) < distance:
-        known = axis_on_edge(world, i, j, p, e, s, d, found)
+        known = axis_on_edge(world, axis, j, s, d, found)
     if inside or most >= LIKE_FACE * distance:
-        axis_on_face(world, i, j, p, e, k, sign, limit, found, known)
+        axis_on_face(world, axis, j, k, sign, limit, found, known)

@@ -12,76 +12,132 @@ are counted at every step:
 
 from __future__ import annotations
 
-from ..._jit import kernel
+from typing import NamedTuple
+
+from ..._jit import kernel, record
 from ...arrays import Array
 from .feature_kinematics import EDGE_RIM, LINE_LINE
 from .vectors import A2, V3, Vector, dot3
 
 A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 LABEL = "UniTuple(int64, 4)"
+Label = tuple[int, int, int, int]
 SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE, SURFACE = 0, 1, 2, 3, 4, 5, 6, 7
 EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
 RIM = 26  # the same of its edges where a point over one touches the face: another geometry than the edge, another label
 KIND = 19  # column of `found`
-NONE = (0.0, 0.0, 0.0)
+NONE, UP = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 BORDER = 2e-8  # of the size: points this far beyond the border of a face still stand on it
 SAME = 1e-6  # of the size: points this close are one contact, axes this close to the best are as good
 LEVEL = 1e-6  # of the size: what is level with a face to this cannot run into its side
 
 
-@kernel(f"void({A2}, int64, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, float64)", borrows=True)
-def put(
-    found: Array, kind: int, label: tuple[int, int, int, int],
-    a: Vector, da: Vector, ra: float, b: Vector, db: Vector, rb: float,
-) -> None:  # fmt: skip
-    """Add a contact; points and directions stand in the frames of the two shapes."""
+@record(V3, V3, "float64", by_value=True)
+class Primitive(NamedTuple):
+    """What a contact is made of, in the frame of its shape: a ball, a line, a plane or a disc.
+
+    Attributes
+    ----------
+    point, axis : Vector
+        Where it is; along it, or its normal.
+    radius : float
+    """
+
+    point: Vector
+    axis: Vector
+    radius: float
+
+
+@record("int64", V3, V3, "float64", "float64", by_value=True)
+class ShapeAxis(NamedTuple):
+    """The axis of a capsule or cylinder in the frame of another shape.
+
+    Attributes
+    ----------
+    shape : int
+        Whose it is.
+    middle, way : Vector
+        Its points are middle + t way, |t| <= reach.
+    reach, radius : float
+    """
+
+    shape: int
+    middle: Vector
+    way: Vector
+    reach: float
+    radius: float
+
+
+ELLIPSOID_HERE = Primitive(NONE, NONE, 0.0)  # `broad_phase` puts its matrix
+
+
+@kernel(f"Primitive({V3}, float64)", borrows=True)
+def ball(centre: Vector, radius: float) -> Primitive:
+    """Return a ball, or a point."""
+    return Primitive(centre, NONE, radius)
+
+
+@kernel(f"Primitive({V3}, {V3}, float64)", borrows=True)
+def line(point: Vector, axis: Vector, radius: float) -> Primitive:
+    """Return a line along an axis, or all that is within a radius of it."""
+    return Primitive(point, axis, radius)
+
+
+@kernel(f"Primitive({V3}, {V3})", borrows=True)
+def plane(point: Vector, normal: Vector) -> Primitive:
+    """Return a plane with its outward normal."""
+    return Primitive(point, normal, 0.0)
+
+
+@kernel(f"Primitive({V3}, float64)", borrows=True)
+def disc(centre: Vector, radius: float) -> Primitive:
+    """Return a cap of a cylinder, or its rim."""
+    return Primitive(centre, UP, radius)
+
+
+@kernel(f"void({A2}, int64, {LABEL}, Primitive, Primitive)", borrows=True)
+def put(found: Array, kind: int, label: Label, one: Primitive, other: Primitive) -> None:
+    """Add a contact of two primitives."""
     found[0, 0] += 1.0
     c = int(found[0, 0])
     if c >= len(found):
         return
     for k in range(3):
-        found[c, k], found[c, 3 + k], found[c, 7 + k], found[c, 10 + k] = a[k], da[k], b[k], db[k]
-    found[c, 6], found[c, 13], found[c, KIND] = ra, rb, kind
+        found[c, k], found[c, 3 + k] = one.point[k], one.axis[k]
+        found[c, 7 + k], found[c, 10 + k] = other.point[k], other.axis[k]
+    found[c, 6], found[c, 13], found[c, KIND] = one.radius, other.radius, kind
     for k in range(14, KIND):
         found[c, k] = 0.0
     for k in range(4):
         found[c, KIND + 1 + k] = label[k]
 
 
-@kernel(f"void({A2}, {LABEL}, {V3}, {V3}, {V3}, {V3})", borrows=True)
-def put_edges(
-    found: Array, label: tuple[int, int, int, int], a: Vector, da: Vector, b: Vector, db: Vector
-) -> None:  # fmt: skip
+@kernel(f"void({A2}, {LABEL}, Primitive, Primitive)", borrows=True)
+def put_edges(found: Array, label: Label, one: Primitive, other: Primitive) -> None:
     """Add the contact of two edges: the one of the first shape first, so that it has one id whichever face finds it."""
     i, e, j, g = label
     if i < j:
-        put(found, LINE_LINE, label, a, da, 0.0, b, db, 0.0)
+        put(found, LINE_LINE, label, one, other)
     else:
-        put(found, LINE_LINE, (j, g, i, e), b, db, 0.0, a, da, 0.0)
+        put(found, LINE_LINE, (j, g, i, e), other, one)
 
 
-@kernel(f"void({A2}, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, {V3}, {V3})", borrows=True)
-def put_over_rim(
-    found: Array, label: tuple[int, int, int, int],
-    a: Vector, da: Vector, ra: float, b: Vector, db: Vector, e: Vector, sizes: Vector,
-) -> None:  # fmt: skip
+@kernel(f"void({A2}, {LABEL}, Primitive, Primitive, {V3}, {V3})", borrows=True)
+def put_over_rim(found: Array, label: Label, edge: Primitive, face: Primitive, e: Vector, sizes: Vector) -> None:
     """Add a contact of an edge with the rim of a face, see `feature_kinematics`; sizes: reach, rb, s0."""
-    put(found, EDGE_RIM, label, a, da, ra, b, db, sizes[1])
+    put(found, EDGE_RIM, label, edge, Primitive(face.point, face.axis, sizes[1]))
     c = int(found[0, 0])
     if c < len(found):
         found[c, 14], found[c, 15], found[c, 16], found[c, 17], found[c, 18] = e[0], e[1], e[2], sizes[0], sizes[2]
 
 
-@kernel(f"void({A2}, int64, {LABEL}, {V3}, float64, {V3}, {V3}, float64, {V3})", borrows=True)
-def put_with_guess(
-    found: Array, kind: int, label: tuple[int, int, int, int],
-    a: Vector, ra: float, b: Vector, db: Vector, rb: float, e: Vector,
-) -> None:  # fmt: skip
-    """Add a contact of the rim of a cylinder about a, and about where its normal is, see `rim_kinematics`."""
-    put(found, kind, label, a, (0.0, 0.0, 1.0), ra, b, db, rb)
+@kernel(f"void({A2}, int64, {LABEL}, Primitive, Primitive, {V3})", borrows=True)
+def put_with_guess(found: Array, kind: int, label: Label, one: Primitive, other: Primitive, normal: Vector) -> None:
+    """Add a contact whose normal is searched for, and about where it is; see `rim_kinematics`, `smooth_kinematics`."""
+    put(found, kind, label, one, other)
     c = int(found[0, 0])
     if c < len(found):
-        found[c, 14], found[c, 15], found[c, 16] = e[0], e[1], e[2]
+        found[c, 14], found[c, 15], found[c, 16] = normal[0], normal[1], normal[2]
 
 
 @kernel(f"{V3}({A2}, int64)", borrows=True)
@@ -131,6 +187,19 @@ def to_shape(world: Array, i: int, p: Vector) -> Vector:
     """Return a point in space in shape i's frame."""
     d = (p[0] - world[i, 0], p[1] - world[i, 1], p[2] - world[i, 2])
     return (dot3(axis_of(world, i, 0), d), dot3(axis_of(world, i, 1), d), dot3(axis_of(world, i, 2), d))
+
+
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
+def seen_from(world: Array, i: int, n: Vector) -> Vector:
+    """Return a direction in space in the axes of shape i."""
+    return (dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2)))
+
+
+@kernel(f"ShapeAxis({A2}, int64, int64)", borrows=True)
+def axis_seen_from(world: Array, j: int, i: int) -> ShapeAxis:
+    """Return the axis of shape i in the frame of shape j."""
+    middle, way = to_shape(world, j, centre_of(world, i)), seen_from(world, j, axis_of(world, i, 2))
+    return ShapeAxis(i, middle, way, world[i, 13], world[i, 12])
 
 
 @kernel(f"{V3}(int64, float64)", borrows=True)

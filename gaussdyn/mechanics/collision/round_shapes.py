@@ -11,11 +11,15 @@ from .primitives import (
     BOX,
     CAPSULE,
     ELLIPSOID,
+    ELLIPSOID_HERE,
     END,
     NONE,
     axis_of,
+    ball,
     centre_of,
     corner,
+    line,
+    plane,
     put,
     size_of,
     square,
@@ -42,20 +46,20 @@ def on_half_space(world: Array, kind: int, i: int, j: int, limit: float, found: 
         for m in range(8):
             p = corner(size, m)
             if height + a * p[0] + b * p[1] + c * p[2] <= limit:
-                put(found, BALL_PLANE, (i, m, j, 0), p, NONE, 0.0, NONE, (0.0, 0.0, 1.0), 0.0)
+                put(found, BALL_PLANE, (i, m, j, 0), ball(p, 0.0), plane(NONE, (0.0, 0.0, 1.0)))
     elif kind == CAPSULE:
         rise = dot3(n, axis_of(world, i, 2)) * size[1]
         for end in range(2):
             s = -1.0 if end == 0 else 1.0
             if height + s * rise - size[0] <= limit:
                 p = (0.0, 0.0, s * size[1])
-                put(found, BALL_PLANE, (i, END + end, j, 0), p, NONE, size[0], NONE, (0.0, 0.0, 1.0), 0.0)
+                put(found, BALL_PLANE, (i, END + end, j, 0), ball(p, size[0]), plane(NONE, (0.0, 0.0, 1.0)))
     elif kind == ELLIPSOID:
         a, b, c = dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2))
         if height - math.sqrt(square((a * size[0], b * size[1], c * size[2]))) <= limit:
-            put(found, ELLIPSOID_PLANE, (i, 0, j, 0), NONE, NONE, 0.0, NONE, (0.0, 0.0, 1.0), 0.0)
+            put(found, ELLIPSOID_PLANE, (i, 0, j, 0), ELLIPSOID_HERE, plane(NONE, (0.0, 0.0, 1.0)))
     elif height - size[0] <= limit:
-        put(found, BALL_PLANE, (i, 0, j, 0), NONE, NONE, size[0], NONE, (0.0, 0.0, 1.0), 0.0)
+        put(found, BALL_PLANE, (i, 0, j, 0), ball(NONE, size[0]), plane(NONE, (0.0, 0.0, 1.0)))
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
@@ -64,7 +68,7 @@ def sphere_sphere(world: Array, i: int, j: int, limit: float, found: Array) -> N
     ra, rb = world[i, 12], world[j, 12]
     d, r = along(centre_of(world, i), -1.0, centre_of(world, j)), ra + rb + limit
     if square(d) <= r * r and ra + rb > 0.0:
-        put(found, BALL_BALL, (i, 0, j, 0), NONE, NONE, ra, NONE, NONE, rb)
+        put(found, BALL_BALL, (i, 0, j, 0), ball(NONE, ra), ball(NONE, rb))
 
 
 @kernel(f"int64({A2}, int64, int64, {V3}, int64, float64, {A2}, int64)", borrows=True)
@@ -93,10 +97,10 @@ def ball_capsule(
     if square(d) > r * r or ra + rb == 0.0 or bit & known:
         return 0
     if nearest == 0:
-        put(found, BALL_LINE, (i, feature, j, 0), p, NONE, ra, NONE, (0.0, 0.0, 1.0), rb)
+        put(found, BALL_LINE, (i, feature, j, 0), ball(p, ra), line(NONE, (0.0, 0.0, 1.0), rb))
     else:
         b = (0.0, 0.0, h * nearest)
-        put(found, BALL_BALL, (i, feature, j, END + bit - 1), p, NONE, ra, b, NONE, rb)
+        put(found, BALL_BALL, (i, feature, j, END + bit - 1), ball(p, ra), ball(b, rb))
     return bit
 
 
@@ -112,7 +116,7 @@ def axis_axis(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     distance, r = dot3(d, m) / math.sqrt(k2), world[i, 12] + world[j, 12] + limit
     if abs(s) < world[i, 13] and abs(t) < world[j, 13] and abs(distance) <= r:
         da = unit(2, 1.0 if distance >= 0.0 else -1.0)
-        put(found, LINE_LINE, (i, 0, j, 0), NONE, da, world[i, 12], NONE, unit(2, 1.0), world[j, 12])
+        put(found, LINE_LINE, (i, 0, j, 0), line(NONE, da, world[i, 12]), line(NONE, unit(2, 1.0), world[j, 12]))
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)

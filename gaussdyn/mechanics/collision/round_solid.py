@@ -13,7 +13,11 @@ from .primitives import (
     END,
     LEVEL,
     NONE,
-    axis_of,
+    ShapeAxis,
+    axis_seen_from,
+    ball,
+    line,
+    plane,
     put,
     put_over_rim,
     size_of,
@@ -85,13 +89,13 @@ def ball_solid(
         n, top = normal_of(solids, block, k), offset_of(solids, block, k)
         if dot3(n, d) - r <= limit:
             label = (i, feature, j, face_label(solids, block, k))
-            put(found, BALL_PLANE, label, at, NONE, r, along(NONE, top, n), n, 0.0)
+            put(found, BALL_PLANE, label, ball(at, r), plane(along(NONE, top, n), n))
     elif r > 0.0 and dot3(d, d) <= (r + limit) * (r + limit):
         if what == CORNER:
-            put(found, BALL_BALL, (i, feature, j, k), at, NONE, r, corner_of(solids, block, k), NONE, 0.0)
+            put(found, BALL_BALL, (i, feature, j, k), ball(at, r), ball(corner_of(solids, block, k), 0.0))
         else:
             middle, u, _ = edge_of(solids, block, k)
-            put(found, BALL_LINE, (i, feature, j, edge_label(solids, block, k)), at, NONE, r, middle, u, 0.0)
+            put(found, BALL_LINE, (i, feature, j, edge_label(solids, block, k)), ball(at, r), line(middle, u, 0.0))
     return d
 
 
@@ -114,15 +118,16 @@ def out_of_corner(solids: Array, block: int, k: int, d: Vector) -> bool:
     return True
 
 
-@kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, {V3}, {V3}, float64, {A2})", borrows=True)
+@kernel(f"Tuple((int64, {V3}))({A2}, {A2}, ShapeAxis, int64, float64, {A2})", borrows=True)
 def axis_on_edges(
-    world: Array, solids: Array, i: int, j: int, p: Vector, e: Vector, limit: float, found: Array
+    world: Array, solids: Array, axis: ShapeAxis, j: int, limit: float, found: Array
 ) -> tuple[int, Vector]:  # fmt: skip
-    """Add the contact of the axis p + t e of capsule i with the edge of solid j that it passes.
+    """Add the contact of an axis with the edge of solid j that it passes.
 
     Returns the edge and the way to the axis; without any, -1 and zero.
     """
-    block, r, reach = int(world[j, BLOCK]), world[i, 12], (1.0 - LEVEL) * world[i, 13]
+    i, p, e, length, r = axis
+    block, reach = int(world[j, BLOCK]), (1.0 - LEVEL) * length
     for g in range(count_of(solids, block, 1)):
         middle, u, half = edge_of(solids, block, g)
         slope, d = dot3(u, e), along(p, -1.0, middle)
@@ -136,17 +141,18 @@ def axis_on_edges(
             continue
         if dot3(d, d) <= (r + limit) * (r + limit):
             da = unit(2, 1.0 if dot3(cross3(e, u), d) > 0.0 else -1.0)
-            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), NONE, da, r, middle, u, 0.0)
+            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), line(NONE, da, r), line(middle, u, 0.0))
         return g, d
     return -1, NONE
 
 
-@kernel(f"{V3}({A2}, {A2}, int64, int64, {V3}, {V3}, float64, {A2})", borrows=True)
+@kernel(f"{V3}({A2}, {A2}, ShapeAxis, int64, float64, {A2})", borrows=True)
 def axis_on_corners(
-    world: Array, solids: Array, i: int, j: int, p: Vector, e: Vector, limit: float, found: Array
+    world: Array, solids: Array, axis: ShapeAxis, j: int, limit: float, found: Array
 ) -> Vector:  # fmt: skip
-    """Add the contacts of the axis of capsule i with corners of solid j; return the way to one, or zero."""
-    block, r, reach, way = int(world[j, BLOCK]), world[i, 12], (1.0 - LEVEL) * world[i, 13], NONE
+    """Add the contacts of an axis with corners of solid j; return the way to one, or zero."""
+    i, p, e, length, r = axis
+    block, reach, way = int(world[j, BLOCK]), (1.0 - LEVEL) * length, NONE
     for k in range(count_of(solids, block, 0)):
         q = corner_of(solids, block, k)
         t = dot3(e, along(q, -1.0, p))
@@ -154,14 +160,14 @@ def axis_on_corners(
         if abs(t) < reach and dot3(d, d) <= (r + limit) * (r + limit) and out_of_corner(solids, block, k, d):
             way = d
             if r > 0.0:
-                put(found, BALL_LINE, (j, k, i, 0), q, NONE, 0.0, NONE, unit(2, 1.0), r)
+                put(found, BALL_LINE, (j, k, i, 0), ball(q, 0.0), line(NONE, unit(2, 1.0), r))
     return way
 
 
-@kernel(f"int64({A2}, int64, {V3}, {V3}, float64)", borrows=True)
-def highest_face(solids: Array, block: int, p: Vector, e: Vector, reach: float) -> int:
-    """Return the face above which the axis p + t e is highest, at its lower end."""
-    best, top = 0, -1e300
+@kernel(f"int64({A2}, int64, ShapeAxis)", borrows=True)
+def highest_face(solids: Array, block: int, axis: ShapeAxis) -> int:
+    """Return the face above which an axis is highest, at its lower end."""
+    p, e, reach, best, top = axis.middle, axis.way, axis.reach, 0, -1e300
     for f in range(count_of(solids, block, 2)):
         n = normal_of(solids, block, f)
         height = dot3(n, p) - abs(dot3(n, e)) * reach - offset_of(solids, block, f)
@@ -181,13 +187,11 @@ def crosses(d: Vector, e: Vector, reach: float, u: Vector, out: Vector, half: fl
     return abs(t) < reach and abs(dot3(d, u) + t * slope) <= (1.0 + BORDER) * half
 
 
-@kernel(f"Tuple((float64, float64, int64, int64))({A2}, int64, int64, {V3}, {V3}, float64)", borrows=True)
-def over_loop(
-    solids: Array, block: int, f: int, p: Vector, e: Vector, reach: float
-) -> tuple[float, float, int, int]:  # fmt: skip
-    """Return from where to where the axis p + t e is over face f, and over which rows of its loop it comes and goes."""
+@kernel(f"Tuple((float64, float64, int64, int64))({A2}, int64, int64, ShapeAxis)", borrows=True)
+def over_loop(solids: Array, block: int, f: int, axis: ShapeAxis) -> tuple[float, float, int, int]:
+    """Return from where to where an axis is over face f, and over which rows of its loop it comes and goes."""
     first, last = loop_of(solids, block, f)
-    low, high, low_row, high_row = -reach, reach, -1, -1
+    p, e, low, high, low_row, high_row = axis.middle, axis.way, -axis.reach, axis.reach, -1, -1
     for row in range(first, last):
         room, rise = within(solids, row, p), -dot3((solids[row, 2], solids[row, 3], solids[row, 4]), e)
         if rise == 0.0:
@@ -200,14 +204,14 @@ def over_loop(
     return low, high, low_row, high_row
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, {V3}, {V3}, int64, float64, {A2}, int64)", borrows=True)
+@kernel(f"void({A2}, {A2}, ShapeAxis, int64, int64, float64, {A2}, int64)", borrows=True)
 def axis_on_face(
-    world: Array, solids: Array, i: int, j: int, p: Vector, e: Vector, f: int, limit: float, found: Array, known: int
+    world: Array, solids: Array, axis: ShapeAxis, j: int, f: int, limit: float, found: Array, known: int
 ) -> None:  # fmt: skip
-    """Add where the axis p + t e of capsule i passes over the border of face f of solid j; edge `known` is left out."""
-    block, r, reach = int(world[j, BLOCK]), world[i, 12], world[i, 13]
+    """Add where an axis passes over the border of face f of solid j; edge `known` is left out."""
+    block, (i, p, e, reach, r) = int(world[j, BLOCK]), axis
     n, top = normal_of(solids, block, f), offset_of(solids, block, f)
-    low, high, low_row, high_row = over_loop(solids, block, f, p, e, reach)
+    low, high, low_row, high_row = over_loop(solids, block, f, axis)
     if low > high:
         return
     for end in range(2):
@@ -219,10 +223,10 @@ def axis_on_face(
         d = along(p, -1.0, middle)
         if crosses(d, e, reach, u, out, half):
             da = unit(2, 1.0 if dot3(cross3(e, u), n) > 0.0 else -1.0)
-            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), NONE, da, r, middle, u, 0.0)
+            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), line(NONE, da, r), line(middle, u, 0.0))
         else:
             label = (i, 0, j, rim_label(solids, block, g))
-            put_over_rim(found, label, NONE, unit(2, 1.0), r, middle, n, out, (reach, half, t))
+            put_over_rim(found, label, line(NONE, unit(2, 1.0), r), plane(middle, n), out, (reach, half, t))
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
@@ -231,16 +235,15 @@ def capsule_solid(world: Array, solids: Array, i: int, j: int, limit: float, fou
     size, block = size_of(world, i), int(world[j, BLOCK])
     first = ball_solid(world, solids, i, END, (0.0, 0.0, -size[1]), j, limit, found)
     second = ball_solid(world, solids, i, END + 1, (0.0, 0.0, size[1]), j, limit, found)
-    p, axis = to_shape(world, j, to_space(world, i, NONE)), axis_of(world, i, 2)
-    e = (dot3(axis_of(world, j, 0), axis), dot3(axis_of(world, j, 1), axis), dot3(axis_of(world, j, 2), axis))
-    known, way = axis_on_edges(world, solids, i, j, p, e, limit, found)
+    axis = axis_seen_from(world, j, i)
+    known, way = axis_on_edges(world, solids, axis, j, limit, found)
     if known < 0:
-        way = axis_on_corners(world, solids, i, j, p, e, limit, found)
+        way = axis_on_corners(world, solids, axis, j, limit, found)
     if known < 0 and way == NONE:
         way = first if dot3(first, first) < dot3(second, second) else second
-    f = highest_face(solids, block, p, e, size[1])
+    f = highest_face(solids, block, axis)
     n = normal_of(solids, block, f)
     distance = math.sqrt(dot3(way, way))
     inside = distance <= BORDER * extent_of(solids, block) or dot3(n, way) <= 0.0
     if inside or dot3(n, way) >= LIKE_FACE * distance:
-        axis_on_face(world, solids, i, j, p, e, f, limit, found, known)
+        axis_on_face(world, solids, axis, j, f, limit, found, known)

@@ -18,7 +18,7 @@ from ...arrays import Array
 from .box_box import LIKE_FACE, relative, slim, swap_roles
 from .feature_kinematics import BALL_PLANE
 from .nearest_direction import NOWHERE, row3, way_between
-from .primitives import BORDER, KIND, LEVEL, NONE, SAME, put, put_edges, put_over_rim
+from .primitives import BORDER, KIND, LEVEL, NONE, SAME, ball, line, plane, put, put_edges, put_over_rim
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
     BLOCK,
@@ -110,7 +110,7 @@ def corners_on(world: Array, solids: Array, pair: Pair, room: Array, found: Arra
             last = noted(room, first, last, onto_face(solids, x, f, p), -1.0)
             if dot3(n, p) - top <= limit:
                 label = (j, k, i, face_label(solids, x, f))
-                put(found, BALL_PLANE, label, q, NONE, 0.0, along(NONE, top, n), n, 0.0)
+                put(found, BALL_PLANE, label, ball(q, 0.0), plane(along(NONE, top, n), n))
     return last
 
 
@@ -137,7 +137,7 @@ def other_corners(world: Array, solids: Array, pair: Pair, room: Array, found: A
     for k in range(count_of(solids, y, 0)):
         q = corner_of(solids, y, k)
         if dot3(m, q) <= high and comes_near(solids, y, k, g, m) and over_face(solids, x, f, placed(room, q), border):
-            put(found, BALL_PLANE, (j, k, i, face_label(solids, x, f)), q, NONE, 0.0, along(NONE, top, n), n, 0.0)
+            put(found, BALL_PLANE, (j, k, i, face_label(solids, x, f)), ball(q, 0.0), plane(along(NONE, top, n), n))
 
 
 @kernel(f"float64({A2}, {A2}, {PAIR}, {A2})", borrows=True)
@@ -170,7 +170,7 @@ def corners_under(world: Array, solids: Array, pair: Pair, room: Array, found: A
         before = last
         last = noted(room, first, last, p, same)
         if last > before and dot3(n, q) - top <= limit:
-            put(found, BALL_PLANE, (i, k, j, face_label(solids, y, g)), p, NONE, 0.0, along(NONE, top, n), n, 0.0)
+            put(found, BALL_PLANE, (i, k, j, face_label(solids, y, g)), ball(p, 0.0), plane(along(NONE, top, n), n))
     return last
 
 
@@ -194,11 +194,11 @@ def put_crossing(
     k2 = 1.0 - slope * slope
     if k2 > CROSSED and abs(dot3(out, w)) > LIKE_FACE * math.sqrt(k2):
         db = along(NONE, 1.0 if dot3(cross3(w, u), n) > 0.0 else -1.0, u)
-        put_edges(found, (j, edge, i, edge_label(solids, x, e)), centre, own, middle, db)
+        put_edges(found, (j, edge, i, edge_label(solids, x, e)), line(centre, own, 0.0), line(middle, db, 0.0))
         return
     t = dot3(along(p, -1.0, placed(room, centre)), w)
     label = (j, edge, i, rim_label(solids, x, e))
-    put_over_rim(found, label, centre, own, 0.0, middle, n, out, (reach, half, t))
+    put_over_rim(found, label, line(centre, own, 0.0), plane(middle, n), out, (reach, half, t))
 
 
 @kernel(f"int64({A2}, {A2}, {PAIR}, {A2}, {A2}, int64)", borrows=True)
@@ -266,7 +266,7 @@ def edge_edge(
         return False
     out = dot3(cross3(u, w), across_edges(solids, x, e, u, w))
     da = along(NONE, -1.0 if out > 0.0 else 1.0, u)
-    put_edges(found, (i, edge_label(solids, x, e), j, edge_label(solids, y, g)), p, da, q, own)
+    put_edges(found, (i, edge_label(solids, x, e), j, edge_label(solids, y, g)), line(p, da, 0.0), line(q, own, 0.0))
     return True
 
 
@@ -305,19 +305,21 @@ def face_like(solids: Array, x: int, y: int, edges: Axis, room: Array) -> tuple[
     return 0, -1
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, {AXIS}, float64, float64, {A2}, {A2})", borrows=True)
+@kernel(f"void({A2}, {A2}, int64, int64, {AXIS}, float64, {A2}, {A2})", borrows=True)
 def nearest_corner(
-    world: Array, solids: Array, i: int, j: int, face: Axis, limit: float, border: float, room: Array, found: Array
+    world: Array, solids: Array, i: int, j: int, face: Axis, limit: float, room: Array, found: Array
 ) -> None:  # fmt: skip
     """Add the corner nearest to a face that is hardly beside it: it is over another face that is about as near."""
     upper, k, lower = (j, face[4], i) if face[0] == 0 else (i, face[3], j)
     block, f = int(world[lower, BLOCK]), face[1]
+    same = SAME * max(extent_of(solids, int(world[i, BLOCK])), extent_of(solids, int(world[j, BLOCK])))
+    border = 10.0 * same - 2.0 * min(0.0, face[2])
     q = corner_of(solids, int(world[upper, BLOCK]), k)
     p = placed(room, q) if face[0] == 0 else placed_back(room, q)
     n, top = normal_of(solids, block, f), offset_of(solids, block, f)
     if dot3(n, p) - top <= limit and over_face(solids, block, f, p, border):
         label = (upper, k, lower, face_label(solids, block, f))
-        put(found, BALL_PLANE, label, q, NONE, 0.0, along(NONE, top, n), n, 0.0)
+        put(found, BALL_PLANE, label, ball(q, 0.0), plane(along(NONE, top, n), n))
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
@@ -351,4 +353,4 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
     if close >= 0 and not has_edges(world, solids, (i, j, edges[0], edges[1]), int(before), found):
         edge_edge(world, solids, i, j, edges[0], edges[1], room, found)  # beside the face, or of one next to it
     if found[0, 0] == before:
-        nearest_corner(world, solids, i, j, face, limit, 10.0 * same - 2.0 * min(0.0, face[2]), room, found)
+        nearest_corner(world, solids, i, j, face, limit, room, found)

@@ -10,7 +10,7 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .feature_kinematics import BALL_PLANE
-from .primitives import NONE, axis_of, centre_of, put
+from .primitives import NONE, axis_of, ball, centre_of, plane, put
 from .vectors import A2, V3, Vector, along, dot3
 
 BLOCK = 21  # column of `world`: first row of the block; -1 for other shapes
@@ -139,7 +139,7 @@ def on_plane(world: Array, solids: Array, i: int, j: int, limit: float, found: A
     for k in range(count_of(solids, block, 0)):
         p = corner_of(solids, block, k)
         if height + dot3(m, p) <= limit:
-            put(found, BALL_PLANE, (i, k, j, 0), p, NONE, 0.0, NONE, (0.0, 0.0, 1.0), 0.0)
+            put(found, BALL_PLANE, (i, k, j, 0), ball(p, 0.0), plane(NONE, (0.0, 0.0, 1.0)))
 
 
 @kernel(f"{V3}({A2}, int64, {V3})", borrows=True)

@@ -13,7 +13,23 @@ from ..box_box import relative, swap_roles
 from ..capsule_box import LIKE_FACE
 from ..feature_kinematics import BALL_PLANE
 from ..nearest_direction import way_between
-from ..primitives import BORDER, NONE, SAME, axis_of, centre_of, put, put_with_guess, to_space, unit
+from ..primitives import (
+    BORDER,
+    NONE,
+    SAME,
+    UP,
+    axis_of,
+    ball,
+    centre_of,
+    disc,
+    line,
+    plane,
+    put,
+    put_with_guess,
+    seen_from,
+    to_space,
+    unit,
+)
 from ..rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, slope, tangents
 from ..round_shapes import axis_axis
 from ..solid_solid import placed, placed_back
@@ -31,7 +47,6 @@ from .cylinder_round import (
     rim_over_line,
     rim_place,
     rims_on_axis,
-    seen_from,
 )
 
 BEST = "Tuple((int64, float64))"
@@ -58,12 +73,12 @@ def rim_on_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) 
     if low <= limit and tilt > TILTED:
         p = placed(room, along(middle, -r / tilt, (m[0], m[1], 0.0)))
         if p[0] * p[0] + p[1] * p[1] <= R * R:
-            put(found, DISC_PLANE, (j, RIM + other, i, CAP + cap), middle, unit(2, 1.0), r, end, n, 0.0)
+            put(found, DISC_PLANE, (j, RIM + other, i, CAP + cap), disc(middle, r), plane(end, n))
     for k in range(POINTS if low + 2.0 * r * tilt <= limit else 0):
         q = along(rim_place(r, k), 1.0, middle)
         p = placed(room, q)
         if p[0] * p[0] + p[1] * p[1] <= R * R:
-            put(found, BALL_PLANE, (j, POINT + POINTS * other + k, i, CAP + cap), q, NONE, 0.0, end, n, 0.0)
+            put(found, BALL_PLANE, (j, POINT + POINTS * other + k, i, CAP + cap), ball(q, 0.0), plane(end, n))
 
 
 @kernel(f"void({A2}, {CAPS}, int64, {A2}, {A2})", borrows=True)
@@ -76,7 +91,7 @@ def under_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -
         p = along(rim_place(world[i, 12], k), 1.0, middle)
         q = placed_back(room, p)
         if q[0] * q[0] + q[1] * q[1] < R * R and t * q[2] - world[j, 13] <= limit:
-            put(found, BALL_PLANE, (i, POINT + POINTS * cap + k, j, CAP + other), p, NONE, 0.0, end, n, 0.0)
+            put(found, BALL_PLANE, (i, POINT + POINTS * cap + k, j, CAP + other), ball(p, 0.0), plane(end, n))
     c = placed(room, end)
     apart2, a, b = c[0] * c[0] + c[1] * c[1], world[i, 12], world[j, 12]
     apart = math.sqrt(apart2)
@@ -89,7 +104,7 @@ def under_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -
         p = ((along_way * c[0] - side * c[1]) / apart, (along_way * c[1] + side * c[0]) / apart, middle[2])
         if t * placed_back(room, p)[2] - world[j, 13] <= limit:
             label = (i, PASS + 2 * cap + which, j, CAP + other)
-            put(found, BALL_PLANE, label, p, NONE, 0.0, end, n, 0.0)
+            put(found, BALL_PLANE, label, ball(p, 0.0), plane(end, n))
 
 
 @kernel(f"void({A2}, {CAPS}, {A2}, {A2})", borrows=True)
@@ -135,21 +150,22 @@ def rims(
     guess = along(guess, -v[2], axis_of(world, i, 2))  # into i
     cap, other = (1 if v[2] > 0.0 else 0), (1 if dot3(guess, axis_of(world, j, 2)) > 0.0 else 0)
     gap, n = rims_apart(world, i, cap, j, other, guess)
-    first, m, t = rim_over_line(world, i, cap, j, NONE, unit(2, 1.0), world[j, 12], guess)
-    second, k, s = rim_over_line(world, j, other, i, NONE, unit(2, 1.0), world[i, 12], along(ZERO, -1.0, guess))
+    sides = (line(NONE, UP, world[i, 12]), line(NONE, UP, world[j, 12]))
+    first, m, t = rim_over_line(world, i, cap, j, sides[1], guess)
+    second, k, s = rim_over_line(world, j, other, i, sides[0], along(ZERO, -1.0, guess))
     first = first if abs(t) <= world[j, 13] else -1e300
     second = second if abs(s) <= world[i, 13] else -1e300
     most = max(gap, first, second)
     if most <= above or most > limit:
         return most
     if first == most:
-        put_rim_on_line(world, i, cap, j, 0, NONE, unit(2, 1.0), world[j, 12], m, found)
+        put_rim_on_line(world, i, cap, j, 0, sides[1], m, found)
     elif second == most:
-        put_rim_on_line(world, j, other, i, 0, NONE, unit(2, 1.0), world[i, 12], k, found)
+        put_rim_on_line(world, j, other, i, 0, sides[0], k, found)
     else:
         a, b = unit(2, world[i, 13] if cap else -world[i, 13]), unit(2, world[j, 13] if other else -world[j, 13])
         label = (i, RIM + cap, j, RIM + other)
-        put_with_guess(found, RIM_RIM, label, a, world[i, 12], b, unit(2, 1.0), world[j, 12], seen_from(world, j, n))
+        put_with_guess(found, RIM_RIM, label, disc(a, world[i, 12]), disc(b, world[j, 12]), seen_from(world, j, n))
     return most
 
 

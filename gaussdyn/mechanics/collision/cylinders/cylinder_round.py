@@ -13,7 +13,26 @@ import math
 from ...._jit import kernel
 from ....arrays import Array
 from ..feature_kinematics import BALL_LINE, BALL_PLANE
-from ..primitives import BORDER, END, NONE, axis_of, centre_of, put, put_with_guess, to_shape, to_space, unit
+from ..primitives import (
+    BORDER,
+    END,
+    NONE,
+    UP,
+    Primitive,
+    axis_of,
+    axis_seen_from,
+    ball,
+    centre_of,
+    disc,
+    line,
+    plane,
+    put,
+    put_with_guess,
+    seen_from,
+    to_shape,
+    to_space,
+    unit,
+)
 from ..rim_kinematics import DISC_PLANE, RIM_BALL, RIM_LINE, ZERO, common_normal, normalized, rim_point, slope, tangents
 from ..round_shapes import axis_axis
 from ..vectors import A2, V3, Vector, along, dot3
@@ -35,12 +54,6 @@ def rim_place(radius: float, m: int) -> Vector:
     return (radius * x, radius * y, 0.0)
 
 
-@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
-def seen_from(world: Array, i: int, n: Vector) -> Vector:
-    """Return a direction in space in the axes of shape i."""
-    return (dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2)))
-
-
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def cylinder_plane(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of cylinder i with half-space j."""
@@ -52,11 +65,11 @@ def cylinder_plane(world: Array, i: int, j: int, limit: float, found: Array) -> 
         middle = (0.0, 0.0, world[i, 13] if cap else -world[i, 13])
         low = height + m[2] * middle[2] - r * across
         if low <= limit and across > TILTED:
-            put(found, DISC_PLANE, (i, RIM + cap, j, 0), middle, up, r, NONE, up, 0.0)
+            put(found, DISC_PLANE, (i, RIM + cap, j, 0), disc(middle, r), plane(NONE, up))
         if low + 2.0 * r * across <= limit:
             for k in range(POINTS):
                 p = along(rim_place(r, k), 1.0, middle)
-                put(found, BALL_PLANE, (i, POINT + POINTS * cap + k, j, 0), p, NONE, 0.0, NONE, up, 0.0)
+                put(found, BALL_PLANE, (i, POINT + POINTS * cap + k, j, 0), ball(p, 0.0), plane(NONE, up))
 
 
 @kernel(f"void({A2}, int64, int64, {V3}, int64, float64, {A2})", borrows=True)
@@ -72,23 +85,23 @@ def ball_cylinder(world: Array, i: int, feature: int, at: Vector, j: int, limit:
     end = unit(2, h if cap else -h)
     if out <= border and (over > border or over >= out):
         if over - r <= limit:
-            put(found, BALL_PLANE, (i, feature, j, CAP + cap), at, NONE, r, end, unit(2, 1.0 if cap else -1.0), 0.0)
+            put(found, BALL_PLANE, (i, feature, j, CAP + cap), ball(at, r), plane(end, unit(2, 1.0 if cap else -1.0)))
     elif over <= border:
         if out - r <= limit:
-            put(found, BALL_LINE, (i, feature, j, 0), at, NONE, r, NONE, unit(2, 1.0), R)
+            put(found, BALL_LINE, (i, feature, j, 0), ball(at, r), line(NONE, unit(2, 1.0), R))
     elif r > 0.0 and out * out + over * over <= (r + limit) * (r + limit):
-        put(found, RIM_BALL, (j, RIM + cap, i, feature), end, unit(2, 1.0), R, at, NONE, r)
+        put(found, RIM_BALL, (j, RIM + cap, i, feature), disc(end, R), ball(at, r))
 
 
-@kernel(f"Tuple((float64, {V3}, float64))({A2}, int64, int64, int64, {V3}, {V3}, float64, {V3})", borrows=True)
+@kernel(f"Tuple((float64, {V3}, float64))({A2}, int64, int64, int64, Primitive, {V3})", borrows=True)
 def rim_over_line(
-    world: Array, i: int, cap: int, j: int, b: Vector, e: Vector, radius: float, guess: Vector
+    world: Array, i: int, cap: int, j: int, edge: Primitive, guess: Vector
 ) -> tuple[float, Vector, float]:  # fmt: skip
     """Return the gap of a rim of cylinder i from a line of shape j, the normal, and where along the line it is nearest.
 
-    The line goes through b along e (axes of j), the guess and the normal stand in space; without a common normal, or
-    with one against the cap, the gap is -1e300.
+    The guess and the normal stand in space; without a common normal, or with one against the cap, the gap is -1e300.
     """
+    b, e, radius = edge
     middle = unit(2, world[i, 13] if cap else -world[i, 13])
     ea, eb = axis_of(world, i, 2), along(ZERO, e[0], axis_of(world, j, 0))
     eb = along(along(eb, e[1], axis_of(world, j, 1)), e[2], axis_of(world, j, 2))
@@ -104,14 +117,14 @@ def rim_over_line(
     return dot3(n, touching) - radius, n, dot3(touching, eb)
 
 
-@kernel(f"void({A2}, int64, int64, int64, int64, {V3}, {V3}, float64, {V3}, {A2})", borrows=True)
+@kernel(f"void({A2}, int64, int64, int64, int64, Primitive, {V3}, {A2})", borrows=True)
 def put_rim_on_line(
-    world: Array, i: int, cap: int, j: int, feature: int, b: Vector, e: Vector, radius: float, n: Vector, found: Array
+    world: Array, i: int, cap: int, j: int, feature: int, edge: Primitive, n: Vector, found: Array
 ) -> None:  # fmt: skip
     """Add the contact of a rim of cylinder i with a line of shape j, with its normal in space."""
     middle = unit(2, world[i, 13] if cap else -world[i, 13])
-    guess = seen_from(world, j, n)
-    put_with_guess(found, RIM_LINE, (i, RIM + cap, j, feature), middle, world[i, 12], b, e, radius, guess)
+    label = (i, RIM + cap, j, feature)
+    put_with_guess(found, RIM_LINE, label, disc(middle, world[i, 12]), edge, seen_from(world, j, n))
 
 
 @kernel(f"{V3}({A2}, int64, int64, int64, float64)", borrows=True)
@@ -130,23 +143,24 @@ def way_to_rim(world: Array, i: int, cap: int, j: int, s: float) -> Vector:
 def rims_on_axis(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of the rims of cylinder i with the side of cylinder or capsule j, between its ends."""
     r, h = world[j, 12], world[j, 13]
+    side = line(NONE, UP, r)
     for cap in range(2):
         least, normal = 1e300, ZERO
-        for side in range(2):
-            guess = way_to_rim(world, i, cap, j, h if side else -h)
+        for end in range(2):
+            guess = way_to_rim(world, i, cap, j, h if end else -h)
             if dot3(guess, guess) > 0.0:
-                gap, n, t = rim_over_line(world, i, cap, j, NONE, unit(2, 1.0), r, guess)
+                gap, n, t = rim_over_line(world, i, cap, j, side, guess)
                 if -r < gap < least and abs(t) <= h:
                     least, normal = gap, n
         if least <= limit:
-            put_rim_on_line(world, i, cap, j, 0, NONE, unit(2, 1.0), r, normal, found)
+            put_rim_on_line(world, i, cap, j, 0, side, normal, found)
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def axis_over_caps(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add where the axis of shape i, lying on a cap of cylinder j, passes over its rim: balls on the cap."""
-    p, e = to_shape(world, j, to_space(world, i, NONE)), seen_from(world, j, axis_of(world, i, 2))
-    r, R, flat = world[i, 12], world[j, 12], 1.0 - e[2] * e[2]
+    _, p, e, reach, r = axis_seen_from(world, j, i)
+    R, flat = world[j, 12], 1.0 - e[2] * e[2]
     if abs(e[2]) > LYING:
         return
     cap, middle = 1 if p[2] > 0.0 else 0, -(p[0] * e[0] + p[1] * e[1]) / flat
@@ -157,10 +171,10 @@ def axis_over_caps(world: Array, i: int, j: int, limit: float, found: Array) -> 
     for which in range(2):
         t = middle + (1.0 if which else -1.0) * math.sqrt(room / flat)
         gap = (p[2] + t * e[2]) * (1.0 if cap else -1.0) - world[j, 13] - r
-        if abs(t) < world[i, 13] and gap <= limit:
+        if abs(t) < reach and gap <= limit:
             label = (i, 0, j, PASS + 2 * cap + which)
             b, n = unit(2, world[j, 13] if cap else -world[j, 13]), unit(2, 1.0 if cap else -1.0)
-            put(found, BALL_PLANE, label, (0.0, 0.0, t), NONE, r, b, n, 0.0)
+            put(found, BALL_PLANE, label, ball((0.0, 0.0, t), r), plane(b, n))
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)

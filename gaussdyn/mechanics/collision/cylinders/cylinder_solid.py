@@ -18,7 +18,22 @@ from ..box_box import relative
 from ..capsule_box import LIKE_FACE
 from ..feature_kinematics import BALL_PLANE
 from ..nearest_direction import row3, way_between
-from ..primitives import BORDER, LEVEL, NONE, SAME, axis_of, put, to_shape, to_space, unit
+from ..primitives import (
+    BORDER,
+    LEVEL,
+    NONE,
+    SAME,
+    ShapeAxis,
+    axis_of,
+    axis_seen_from,
+    ball,
+    disc,
+    line,
+    plane,
+    put,
+    seen_from,
+    unit,
+)
 from ..rim_kinematics import DISC_PLANE, ZERO
 from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face
 from ..solid_solid import placed, placed_back
@@ -52,7 +67,6 @@ from .cylinder_round import (
     put_rim_on_line,
     rim_over_line,
     rim_place,
-    seen_from,
 )
 
 BEST = "Tuple((int64, float64))"
@@ -105,9 +119,9 @@ def best_cap(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
-def rim_over_border(world: Array, solids: Array, plane: Plane, cap: int, room: Array, found: Array) -> None:
+def rim_over_border(world: Array, solids: Array, on: Plane, cap: int, room: Array, found: Array) -> None:
     """Add the points where a rim passes over the border of a face."""
-    i, j, f, limit, border = plane
+    i, j, f, limit, border = on
     block, r = int(world[i, BLOCK]), world[j, 12]
     n, top = normal_of(solids, block, f), offset_of(solids, block, f)
     middle = unit(2, world[j, 13] if cap else -world[j, 13])
@@ -125,13 +139,13 @@ def rim_over_border(world: Array, solids: Array, plane: Plane, cap: int, room: A
             seen = placed(room, p)
             if abs(dot3(along(seen, -1.0, centre), u)) <= half + border and dot3(n, seen) - top <= limit:
                 label = (j, PASS + 2 * cap + which, i, rim_label(solids, block, int(solids[row, 1])))
-                put(found, BALL_PLANE, label, p, NONE, 0.0, along(ZERO, top, n), n, 0.0)
+                put(found, BALL_PLANE, label, ball(p, 0.0), plane(along(ZERO, top, n), n))
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
-def cap_on_face(world: Array, solids: Array, plane: Plane, cap: int, room: Array, found: Array) -> None:
+def cap_on_face(world: Array, solids: Array, on: Plane, cap: int, room: Array, found: Array) -> None:
     """Add the lowest point of a rim over a face, and the points of the rim where it lies flat."""
-    i, j, f, limit, border = plane
+    i, j, f, limit, border = on
     block, r = int(world[i, BLOCK]), world[j, 12]
     n, top = normal_of(solids, block, f), offset_of(solids, block, f)
     m = turned_back(room, n)
@@ -145,18 +159,18 @@ def cap_on_face(world: Array, solids: Array, plane: Plane, cap: int, room: Array
     if low <= limit and across > TILTED:
         p = along(middle, -r / across, (m[0], m[1], 0.0))
         if over_face(solids, block, f, placed(room, p), border):
-            put(found, DISC_PLANE, (j, RIM + cap, i, label), middle, unit(2, 1.0), r, foot, n, 0.0)
+            put(found, DISC_PLANE, (j, RIM + cap, i, label), disc(middle, r), plane(foot, n))
     for k in range(POINTS if low + 2.0 * r * across <= limit else 0):
         p = along(rim_place(r, k), 1.0, middle)
         if over_face(solids, block, f, placed(room, p), border):
-            put(found, BALL_PLANE, (j, POINT + POINTS * cap + k, i, label), p, NONE, 0.0, foot, n, 0.0)
-    rim_over_border(world, solids, plane, cap, room, found)
+            put(found, BALL_PLANE, (j, POINT + POINTS * cap + k, i, label), ball(p, 0.0), plane(foot, n))
+    rim_over_border(world, solids, on, cap, room, found)
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
-def corners_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found: Array) -> None:
+def corners_on_cap(world: Array, solids: Array, on: Plane, room: Array, found: Array) -> None:
     """Add the corners of a solid that are on a cap."""
-    i, j, cap, limit, border = plane
+    i, j, cap, limit, border = on
     block, s = int(world[i, BLOCK]), 1.0 if cap else -1.0
     R = world[j, 12] + border
     for k in range(count_of(solids, block, 0)):
@@ -164,13 +178,13 @@ def corners_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found
         q = placed_back(room, p)
         if s * q[2] - world[j, 13] <= limit and s * q[2] > 0.0 and q[0] * q[0] + q[1] * q[1] <= R * R:
             label = (i, k, j, CAP + cap)
-            put(found, BALL_PLANE, label, p, NONE, 0.0, unit(2, s * world[j, 13]), unit(2, s), 0.0)
+            put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, 13]), unit(2, s)))
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
-def edges_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found: Array) -> None:
+def edges_on_cap(world: Array, solids: Array, on: Plane, room: Array, found: Array) -> None:
     """Add the points where edges of a solid pass over the rim of a cap."""
-    i, j, cap, limit, _ = plane
+    i, j, cap, limit, _ = on
     block, s, R = int(world[i, BLOCK]), 1.0 if cap else -1.0, world[j, 12]
     for e in range(count_of(solids, block, 1)):
         middle, u, half = edge_of(solids, block, e)
@@ -185,7 +199,7 @@ def edges_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found: 
             if abs(at) < half and s * (q[2] + at * w[2]) - world[j, 13] <= limit:
                 label = (i, edge_label(solids, block, e), j, PASS + 2 * cap + which)
                 p = along(middle, at, u)
-                put(found, BALL_PLANE, label, p, NONE, 0.0, unit(2, s * world[j, 13]), unit(2, s), 0.0)
+                put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, 13]), unit(2, s)))
 
 
 @kernel(f"Tuple((float64, int64, int64, {V3}))({A2}, {A2}, int64, int64, {A2})", borrows=True)
@@ -201,7 +215,7 @@ def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
         e = int(solids[row, 0])
         m = edge_row(solids, block, e)
         middle, u, half = edge_of(solids, block, e)
-        gap, n, t = rim_over_line(world, j, cap, i, middle, u, 0.0, guess)
+        gap, n, t = rim_over_line(world, j, cap, i, line(middle, u, 0.0), guess)
         own = seen_from(world, i, n)
         left, right = normal_of(solids, block, int(solids[m, 2])), normal_of(solids, block, int(solids[m, 3]))
         c = dot3(left, right)  # n between left and right: each looks more along n than along the other
@@ -216,25 +230,26 @@ def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, fou
 
     Returns how far the side is from them, -1e300 without any.
     """
-    p, e = to_shape(world, i, to_space(world, j, NONE)), seen_from(world, i, axis_of(world, j, 2))
-    known, way = axis_on_edges(world, solids, j, i, p, e, limit, found)
+    axis = axis_seen_from(world, i, j)
+    known, way = axis_on_edges(world, solids, axis, i, limit, found)
     if known < 0:
-        way = axis_on_corners(world, solids, j, i, p, e, limit, found)
+        way = axis_on_corners(world, solids, axis, i, limit, found)
     return math.sqrt(dot3(way, way)) - world[j, 12] if way != NONE else -1e300
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
-def cylinder_on_face(world: Array, solids: Array, plane: Plane, room: Array, found: Array) -> None:
+def cylinder_on_face(world: Array, solids: Array, on: Plane, room: Array, found: Array) -> None:
     """Add the contacts of a cylinder with a face: its rims, the corners under a cap, the side that lies on it."""
-    i, j, f, limit, border = plane
+    i, j, f, limit, border = on
     n, e = normal_of(solids, int(world[i, BLOCK]), f), turned_by(room, (0.0, 0.0, 1.0))
     for cap in range(2):
-        cap_on_face(world, solids, plane, cap, room, found)
+        cap_on_face(world, solids, on, cap, room, found)
     rise = dot3(n, e)
     if abs(rise) >= LIKE_FACE:
         corners_on_cap(world, solids, (i, j, 0 if rise > 0.0 else 1, limit, border), room, found)
     elif abs(rise) <= LYING:
-        axis_on_face(world, solids, j, i, row3(room, 3), e, f, limit, found, -1)
+        axis = ShapeAxis(j, row3(room, 3), e, world[j, 13], world[j, 12])
+        axis_on_face(world, solids, axis, i, f, limit, found, -1)
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
@@ -255,7 +270,7 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
         if rim_gap <= limit and not is_level(world, solids, i, j, own, cap_gap, room):
             middle, u, _ = edge_of(solids, int(world[i, BLOCK]), edge)
             label = edge_label(solids, int(world[i, BLOCK]), edge)
-            put_rim_on_line(world, j, rim, i, label, middle, u, 0.0, n, found)
+            put_rim_on_line(world, j, rim, i, label, line(middle, u, 0.0), n, found)
         return
     if side_gap > flat + same:
         return

@@ -10,9 +10,27 @@ import math
 from ...._jit import kernel
 from ....arrays import Array
 from ..box_box import relative
-from ..cylinders.cylinder_round import CAP, RIM, seen_from
+from ..cylinders.cylinder_round import CAP, RIM
 from ..nearest_direction import way_between
-from ..primitives import BORDER, END, NONE, axis_of, centre_of, put, put_with_guess, size_of, to_shape, to_space, unit
+from ..primitives import (
+    BORDER,
+    ELLIPSOID_HERE,
+    END,
+    NONE,
+    axis_of,
+    ball,
+    centre_of,
+    disc,
+    line,
+    plane,
+    put,
+    put_with_guess,
+    seen_from,
+    size_of,
+    to_shape,
+    to_space,
+    unit,
+)
 from ..rim_kinematics import ZERO
 from ..smooth_kinematics import (
     ELLIPSOID_BALL,
@@ -57,7 +75,7 @@ def ball_ellipsoid(world: Array, i: int, feature: int, at: Vector, j: int, limit
     n = smooth_normal(ELLIPSOID_BALL, d, ZERO, A, round_matrix(0.0), guess if guess != ZERO else (0.0, 0.0, 1.0))
     _, reach = farthest_along(A, n)
     if dot3(n, d) - reach - r <= limit:
-        put_with_guess(found, ELLIPSOID_BALL, (j, 0, i, feature), NONE, 0.0, at, NONE, r, seen_from(world, i, n))
+        put_with_guess(found, ELLIPSOID_BALL, (j, 0, i, feature), ELLIPSOID_HERE, ball(at, r), seen_from(world, i, n))
 
 
 @kernel(f"Tuple(({V3}, float64, float64))({M6}, {V3}, {V3}, {V3})", borrows=True)
@@ -80,7 +98,7 @@ def capsule_ellipsoid(world: Array, i: int, j: int, limit: float, found: Array) 
         ball_ellipsoid(world, i, END + end, unit(2, world[i, 13] if end else -world[i, 13]), j, limit, found)
     elif gap - r <= limit:
         guess = seen_from(world, i, n)
-        put_with_guess(found, ELLIPSOID_LINE, (j, 0, i, 0), NONE, 0.0, NONE, unit(2, 1.0), r, guess)
+        put_with_guess(found, ELLIPSOID_LINE, (j, 0, i, 0), ELLIPSOID_HERE, line(NONE, unit(2, 1.0), r), guess)
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
@@ -99,9 +117,8 @@ def ellipsoid_ellipsoid(
     _, h = farthest_along(A, n)
     _, k = farthest_along(B, n)
     if dot3(n, d) - h - k <= limit:
-        put_with_guess(
-            found, ELLIPSOID_ELLIPSOID, (i, 0, j, 0), NONE, 0.0, NONE, NONE, 0.0, seen_from(world, j, n)
-        )  # fmt: skip
+        guess = seen_from(world, j, n)
+        put_with_guess(found, ELLIPSOID_ELLIPSOID, (i, 0, j, 0), ELLIPSOID_HERE, ELLIPSOID_HERE, guess)
 
 
 @kernel(f"void({A2}, int64, int64, int64, {V3}, float64, {A2})", borrows=True)
@@ -116,7 +133,7 @@ def put_on_rim(world: Array, i: int, cap: int, j: int, guess: Vector, limit: flo
     _, k = farthest_along(B, n)
     if dot3(n, d) - h - k <= limit:
         own = seen_from(world, i, n)
-        put_with_guess(found, ELLIPSOID_RIM, (j, 0, i, RIM + cap), NONE, 0.0, middle, unit(2, 1.0), r, own)
+        put_with_guess(found, ELLIPSOID_RIM, (j, 0, i, RIM + cap), ELLIPSOID_HERE, disc(middle, r), own)
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
@@ -138,10 +155,10 @@ def cylinder_ellipsoid(
     on_cap, on_side = math.sqrt(dot3(out, out)) <= R * (1.0 + BORDER), abs(t) <= H
     if on_cap and (flat >= gap - R or not on_side):
         if flat <= limit:
-            put(found, ELLIPSOID_PLANE, (j, 0, i, CAP + cap), NONE, NONE, 0.0, unit(2, s * H), unit(2, s), 0.0)
+            put(found, ELLIPSOID_PLANE, (j, 0, i, CAP + cap), ELLIPSOID_HERE, plane(unit(2, s * H), unit(2, s)))
     elif on_side:
         if gap - R <= limit:
             seen = seen_from(world, i, n)
-            put_with_guess(found, ELLIPSOID_LINE, (j, 0, i, 0), NONE, 0.0, NONE, unit(2, 1.0), R, seen)
+            put_with_guess(found, ELLIPSOID_LINE, (j, 0, i, 0), ELLIPSOID_HERE, line(NONE, unit(2, 1.0), R), seen)
     else:
         put_on_rim(world, i, 1 if t > 0.0 else 0, j, guess, limit, found)

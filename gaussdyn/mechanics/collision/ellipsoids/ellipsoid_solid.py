@@ -10,7 +10,7 @@ from ...._jit import kernel
 from ....arrays import Array
 from ..box_box import relative
 from ..nearest_direction import row3, way_between
-from ..primitives import BORDER, NONE, put, put_with_guess, size_of
+from ..primitives import BORDER, ELLIPSOID_HERE, ball, line, plane, put, put_with_guess, size_of
 from ..rim_kinematics import ZERO
 from ..smooth_kinematics import (
     ELLIPSOID_BALL,
@@ -112,13 +112,14 @@ def put_nearest(world: Array, solids: Array, i: int, j: int, near: Near, found: 
     block, (what, k, _, n) = int(world[i, BLOCK]), near
     if what == FACE:
         foot, label = along(ZERO, offset_of(solids, block, k), n), face_label(solids, block, k)
-        put(found, ELLIPSOID_PLANE, (j, 0, i, label), NONE, NONE, 0.0, foot, n, 0.0)
+        put(found, ELLIPSOID_PLANE, (j, 0, i, label), ELLIPSOID_HERE, plane(foot, n))
     elif what == EDGE:
         middle, u, _ = edge_of(solids, block, k)
-        put_with_guess(found, ELLIPSOID_LINE, (j, 0, i, edge_label(solids, block, k)), NONE, 0.0, middle, u, 0.0, n)
+        edge = (j, 0, i, edge_label(solids, block, k))
+        put_with_guess(found, ELLIPSOID_LINE, edge, ELLIPSOID_HERE, line(middle, u, 0.0), n)
     else:
         corner = corner_of(solids, block, k)
-        put_with_guess(found, ELLIPSOID_BALL, (j, 0, i, k), NONE, 0.0, corner, NONE, 0.0, n)
+        put_with_guess(found, ELLIPSOID_BALL, (j, 0, i, k), ELLIPSOID_HERE, ball(corner, 0.0), n)
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)

@@ -16,13 +16,12 @@ from ..cylinders.cylinder_round import (
     put_rim_on_line,
     rim_over_line,
     rim_place,
-    seen_from,
 )
 from ..ellipsoids.ellipsoid_round import over_line
 from ..ellipsoids.ellipsoid_solid import CORNER, EDGE, FACE, NOTHING, Near, matrix_from, put_nearest, to_face
 from ..feature_kinematics import BALL_PLANE
 from ..nearest_direction import row3
-from ..primitives import BORDER, NONE, axis_of, put, unit
+from ..primitives import BORDER, axis_of, ball, disc, line, plane, put, seen_from, unit
 from ..rim_kinematics import DISC_PLANE, ZERO
 from ..smooth_kinematics import ELLIPSOID_BALL, M6, Matrix, farthest_along, round_matrix, smooth_normal
 from ..solid_solid import placed, placed_back
@@ -72,11 +71,11 @@ def rim_over_triangle(
     if across > TILTED and not known(found, start, i, RIM + cap, j, label):
         lowest = placed(room, along(middle, -r / across, (m[0], m[1], 0.0)))
         if over_face(solids, block, f, lowest, border):
-            put(found, DISC_PLANE, (i, RIM + cap, j, label), middle, unit(2, 1.0), r, foot, n, 0.0)
+            put(found, DISC_PLANE, (i, RIM + cap, j, label), disc(middle, r), plane(foot, n))
     for k in range(POINTS if low + 2.0 * r * across <= limit else 0):
         p, feature = along(rim_place(r, k), 1.0, middle), POINT + POINTS * cap + k
         if over_face(solids, block, f, placed(room, p), border) and not known(found, start, i, feature, j, label):
-            put(found, BALL_PLANE, (i, feature, j, label), p, NONE, 0.0, foot, n, 0.0)
+            put(found, BALL_PLANE, (i, feature, j, label), ball(p, 0.0), plane(foot, n))
 
 
 @kernel(f"void({A2}, {A2}, {TOUCH}, int64, {A2}, {A2})", borrows=True)
@@ -94,14 +93,14 @@ def caps_on_ridges(world: Array, solids: Array, touch: Touch, f: int, room: Arra
             if -deep <= gap <= limit and out <= R * R and owns_corner(solids, block, f, k):
                 foot = unit(2, s * H)
                 if out_of_peak(solids, block, k, away):
-                    put(found, BALL_PLANE, (j, k, i, CAP + cap), p, NONE, 0.0, foot, unit(2, s), 0.0)
+                    put(found, BALL_PLANE, (j, k, i, CAP + cap), ball(p, 0.0), plane(foot, unit(2, s)))
             if not owns_edge(solids, block, f, g):
                 continue
             middle, u, half = edge_of(solids, block, g)
             guess = along(ZERO, -s, e)
-            gap, n, t = rim_over_line(world, i, cap, j, middle, u, 0.0, guess)
+            gap, n, t = rim_over_line(world, i, cap, j, line(middle, u, 0.0), guess)
             if -deep <= gap <= limit and abs(t) <= half and out_of_ridge(solids, block, g, u, seen_from(world, j, n)):
-                put_rim_on_line(world, i, cap, j, edge_label(solids, block, g), middle, u, 0.0, n, found)
+                put_rim_on_line(world, i, cap, j, edge_label(solids, block, g), line(middle, u, 0.0), n, found)
 
 
 @kernel(f"void({A2}, {A2}, {TOUCH}, {A2}, {A2})", borrows=True)

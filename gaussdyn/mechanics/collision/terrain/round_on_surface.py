@@ -10,7 +10,21 @@ from __future__ import annotations
 from ...._jit import kernel
 from ....arrays import Array
 from ..feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
-from ..primitives import BORDER, END, KIND, LEVEL, NONE, axis_of, put, to_shape, to_space, unit
+from ..primitives import (
+    BORDER,
+    END,
+    KIND,
+    LEVEL,
+    NONE,
+    axis_seen_from,
+    ball,
+    line,
+    plane,
+    put,
+    to_shape,
+    to_space,
+    unit,
+)
 from ..rim_kinematics import ZERO
 from ..round_shapes import PARALLEL
 from ..solids import (
@@ -46,24 +60,24 @@ Point = tuple[Vector, Vector, float, int]
 
 
 @kernel(f"void({A2}, {TOUCH}, {POINT}, int64, int64, int64, {A2})", borrows=True)
-def ball_over(solids: Array, touch: Touch, ball: Point, block: int, f: int, face: int, found: Array) -> None:
+def ball_over(solids: Array, touch: Touch, point: Point, block: int, f: int, face: int, found: Array) -> None:
     """Add the contact of a ball with triangle f, which counts as `face`, if it is over it."""
     i, j, limit, deep = touch
-    at, p, r, feature = ball
+    at, p, r, feature = point
     n, top = normal_of(solids, block, face), offset_of(solids, block, face)
     height = dot3(n, p) - top
     if height - r <= limit and height >= -deep and over_face(solids, block, f, p, BORDER * extent_of(solids, block)):
         label = (i, feature, j, face_label(solids, block, face))
-        put(found, BALL_PLANE, label, at, NONE, r, along(ZERO, top, n), n, 0.0)
+        put(found, BALL_PLANE, label, ball(at, r), plane(along(ZERO, top, n), n))
         if int(found[0, 0]) < len(found):
             found[int(found[0, 0]), DEPTH] = height
 
 
 @kernel(f"void({A2}, {TOUCH}, {POINT}, int64, int64, {A2})", borrows=True)
-def ball_on_borders(solids: Array, touch: Touch, ball: Point, block: int, f: int, found: Array) -> None:
+def ball_on_borders(solids: Array, touch: Touch, point: Point, block: int, f: int, found: Array) -> None:
     """Add the contacts of a ball with the convex edges and corners that belong to triangle f."""
     i, j, limit, _ = touch
-    at, p, r, feature = ball
+    at, p, r, feature = point
     first, last = loop_of(solids, block, f)
     for row in range(first, last):
         k, e = int(solids[row, 0]), int(solids[row, 1])
@@ -74,11 +88,11 @@ def ball_on_borders(solids: Array, touch: Touch, ball: Point, block: int, f: int
             d = along(d, -t, u)
             near = abs(t) < half and dot3(d, d) <= (r + limit) * (r + limit)
             if near and out_of_ridge(solids, block, e, u, d):
-                put(found, BALL_LINE, (i, feature, j, edge_label(solids, block, e)), at, NONE, r, middle, u, 0.0)
+                put(found, BALL_LINE, (i, feature, j, edge_label(solids, block, e)), ball(at, r), line(middle, u, 0.0))
         d = along(p, -1.0, corner_of(solids, block, k))
         near = dot3(d, d) <= (r + limit) * (r + limit) and owns_corner(solids, block, f, k)
         if near and out_of_peak(solids, block, k, d):
-            put(found, BALL_BALL, (i, feature, j, k), at, NONE, r, corner_of(solids, block, k), NONE, 0.0)
+            put(found, BALL_BALL, (i, feature, j, k), ball(at, r), ball(corner_of(solids, block, k), 0.0))
 
 
 @kernel(f"void({A2}, int64, float64)", borrows=True)
@@ -112,16 +126,16 @@ def ball_on_surface(
     """Add the contacts of a ball about `at` with a surface; a point (r = 0) has contacts with faces only."""
     i, j, limit, deep = touch
     p, block, start = to_shape(world, j, to_space(world, i, at)), int(world[j, BLOCK]), int(found[0, 0])
-    ball, reach = (at, p, r, feature), r + max(limit, deep)
+    point, reach = (at, p, r, feature), r + max(limit, deep)
     box = (along(p, -1.0, (reach, reach, reach)), along(p, 1.0, (reach, reach, reach)))
     count, rows = triangles_of(solids, block)
     place = next_triangle(solids, block, box, 0)
     while place < count:
         f, face = int(solids[rows + place, 0]), int(solids[rows + place, 1])
         if not known(found, start, i, feature, j, face_label(solids, block, face)):
-            ball_over(solids, touch, ball, block, f, face, found)
+            ball_over(solids, touch, point, block, f, face, found)
         if r > 0.0:
-            ball_on_borders(solids, touch, ball, block, f, found)
+            ball_on_borders(solids, touch, point, block, f, found)
         place = next_triangle(solids, block, box, place + 1)
     keep_nearest(found, start, BORDER * extent_of(solids, block))
 
@@ -130,9 +144,8 @@ def ball_on_surface(
 def axis_on_ridges(world: Array, solids: Array, touch: Touch, f: int, found: Array) -> None:
     """Add the contacts of the axis of a capsule or cylinder, between its ends, with edges and corners of triangle f."""
     i, j, limit, _ = touch
-    block, r, reach, e = int(world[j, BLOCK]), world[i, 12], (1.0 - LEVEL) * world[i, 13], axis_of(world, i, 2)
-    p = to_shape(world, j, to_space(world, i, NONE))
-    e = (dot3(axis_of(world, j, 0), e), dot3(axis_of(world, j, 1), e), dot3(axis_of(world, j, 2), e))
+    block, (_, p, e, length, r) = int(world[j, BLOCK]), axis_seen_from(world, j, i)
+    reach = (1.0 - LEVEL) * length
     first, last = loop_of(solids, block, f)
     for row in range(first, last):
         k, g = int(solids[row, 0]), int(solids[row, 1])
@@ -141,7 +154,7 @@ def axis_on_ridges(world: Array, solids: Array, touch: Touch, f: int, found: Arr
         d = along(along(p, t, e), -1.0, q)
         near = r > 0.0 and abs(t) < reach and dot3(d, d) <= (r + limit) * (r + limit)
         if near and owns_corner(solids, block, f, k) and out_of_peak(solids, block, k, d):
-            put(found, BALL_LINE, (j, k, i, 0), q, NONE, 0.0, NONE, unit(2, 1.0), r)
+            put(found, BALL_LINE, (j, k, i, 0), ball(q, 0.0), line(NONE, unit(2, 1.0), r))
         middle, u, half = edge_of(solids, block, g)
         slope, d = dot3(u, e), along(p, -1.0, middle)
         k2 = 1.0 - slope * slope
@@ -153,7 +166,7 @@ def axis_on_ridges(world: Array, solids: Array, touch: Touch, f: int, found: Arr
         near = abs(t) < reach and abs(s) < half and dot3(d, d) <= (r + limit) * (r + limit)
         if near and out_of_ridge(solids, block, g, u, d):
             da = unit(2, 1.0 if dot3(cross3(e, u), d) > 0.0 else -1.0)
-            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), NONE, da, r, middle, u, 0.0)
+            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), line(NONE, da, r), line(middle, u, 0.0))
 
 
 @kernel(f"void({A2}, {A2}, {TOUCH}, {A2})", borrows=True)

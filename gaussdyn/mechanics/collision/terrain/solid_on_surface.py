@@ -10,7 +10,7 @@ from ...._jit import kernel
 from ....arrays import Array
 from ..box_box import relative
 from ..feature_kinematics import BALL_PLANE, LINE_LINE
-from ..primitives import BORDER, NONE, SAME, put
+from ..primitives import BORDER, SAME, ball, line, plane, put
 from ..rim_kinematics import ZERO
 from ..solid_solid import CROSSED, placed, placed_back
 from ..solids import (
@@ -66,7 +66,7 @@ def corner_under(world: Array, solids: Array, touch: Touch, k: int, room: Array,
     gap = dot3(n, q) - top
     over = -deep <= gap <= limit and over_face(solids, y, f, q, BORDER * extent_of(solids, y))
     if over and out_of_peak(solids, x, k, along(ZERO, -1.0, turned_by(room, n))):
-        put(found, BALL_PLANE, (j, k, i, face_label(solids, y, f)), p, NONE, 0.0, along(ZERO, top, n), n, 0.0)
+        put(found, BALL_PLANE, (j, k, i, face_label(solids, y, f)), ball(p, 0.0), plane(along(ZERO, top, n), n))
 
 
 @kernel(f"boolean({A2}, int64, int64, {V3}, {V3})", borrows=True)
@@ -103,7 +103,7 @@ def edges_across(world: Array, solids: Array, touch: Touch, e: int, room: Array,
             if near and out_of_edge(solids, y, g, own, along(ZERO, -1.0, turned_back(room, n))):
                 da = along(ZERO, 1.0 if dot3(cross3(w, u), n) > 0.0 else -1.0, own)
                 label = (i, edge_label(solids, y, g), j, edge_label(solids, x, e))
-                put(found, LINE_LINE, label, q, da, 0.0, p, u, 0.0)
+                put(found, LINE_LINE, label, line(q, da, 0.0), line(p, u, 0.0))
 
 
 @kernel(f"void({A2}, {A2}, {TOUCH}, {A2}, {A2})", borrows=True)

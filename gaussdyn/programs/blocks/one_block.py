@@ -82,7 +82,7 @@ def slip_root(W: Array, q: Array, load: float, cap: float, r: Array) -> bool:
 @kernel(f"float64(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def misfit(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> float:
     """Return the size of the natural map of one block at r, relative to its data."""
-    u, F, x, Y = work[6], work[7], work[8], work[:6]
+    u, F = work[8], work[7]
     top = 0.0
     for i in range(d):
         u[i] = q[i]
@@ -90,7 +90,7 @@ def misfit(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Arra
         for j in range(d):
             u[i] += W[i, j] * r[j]
     rho = d / top if top > 0.0 else 1.0
-    natural(code, d, p, u, r, rho, F, x, Y)
+    natural(code, d, p, u, r, rho, F, work[:7])
     return length(F, 0, d) / (rho * length(q, 0, d) + length(r, 0, d) + 1e-300)
 
 

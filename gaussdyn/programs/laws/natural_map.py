@@ -14,12 +14,12 @@ from .projections import TABLE, Table, length, natural
 def residual_within(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Array, work: Array) -> float:
     """Return |r - P(r - rho u^)|; `work` (10, 6) is work space."""
     code, start, P = table
-    total, U, R, F, x, Y = 0.0, work[6], work[7], work[8], work[9], work[:6]
+    total, U, R, F = 0.0, work[7], work[8], work[9]
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d):
             U[a], R[a] = row_motion(rows, W_abs, q, r, first + a), r[first + a]
-        natural(code[k], d, P[k], U, R, rho[k], F, x, Y)
+        natural(code[k], d, P[k], U, R, rho[k], F, work[:7])
         total += length(F, 0, d) ** 2
     return float(np.sqrt(total))
 

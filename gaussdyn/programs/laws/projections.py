@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._jit import A1, A2, A3, I1, kernel
 from ...arrays import Array, IntArray
+from ...linalg.sparse_rows import ROWS, Rows
 
 
 @kernel(f"float64({A1}, int64, int64)", borrows=True)
@@ -179,9 +180,10 @@ def static_excess(code: int, d: int, p: Array, r: Array, y: Array) -> None:
             y[a] = r[a] * (1.0 - radius / t)
 
 
-@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})", borrows=True)
-def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
-    """Put into F the natural map of one block without regard to mu_s; x and Y are work space."""
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A2})", borrows=True)
+def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, work: Array) -> None:
+    """Put into F the natural map of one block without regard to mu_s; work (7, 6)."""
+    Y, x = work, work[6]
     for a in range(d):
         x[a], F[a] = r[a] - rho * u[a], 0.0
     if code == 1:
@@ -201,9 +203,9 @@ def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: 
         F[a] = r[a] - F[a]
 
 
-@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})", borrows=True)
-def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
-    """Put into F the natural map r - P(r - rho u^) of one block, u^ = u + mu |u_T| n; x and Y are work space.
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A2})", borrows=True)
+def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, work: Array) -> None:
+    """Put into F the natural map r - P(r - rho u^) of one block, u^ = u + mu |u_T| n; work (7, 6).
 
     Where friction at rest is the stronger one, the smaller of this and the residual of sticking. Open contacts, of
     which there may be many, are seen at first sight.
@@ -212,7 +214,8 @@ def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Arra
         for a in range(d):
             F[a] = 0.0
         return
-    sliding_map(code, d, p, u, r, rho, F, x, Y)
+    x = work[6]
+    sliding_map(code, d, p, u, r, rho, F, work)
     if code in (1, 2, 5) and p[1] > (p[2] if code == 5 else p[0]):
         static_excess(code, d, p, r, x)
         for a in range(d):
@@ -299,18 +302,18 @@ def entries_of(data: Array, indices: IntArray, low: int, high: int, first: int, 
         low += 1
 
 
-@kernel(f"UniTuple(boolean, 3)({A1}, {I1}, {I1}, {I1}, {A1}, boolean, {A3}, {A2}, {A1})", entry=True)
+@kernel(f"UniTuple(boolean, 3)({ROWS}, {I1}, {A1}, boolean, {A3}, {A2}, {A1})", entry=True)
 def block_spectra(
-    data: Array, indices: IntArray, indptr: IntArray, start: IntArray, q: Array, one_sided: bool, D: Array, out: Array,
-    rho: Array,
+    rows: Rows, start: IntArray, q: Array, one_sided: bool, D: Array, out: Array, rho: Array
 ) -> tuple[bool, bool, bool]:  # fmt: skip
-    """Extract the diagonal blocks of a CSR matrix (columns sorted) into D (n, 6, 6), and what is told by them.
+    """Extract the diagonal blocks of a matrix (columns sorted) into D (n, 6, 6), and what is told by them.
 
     Rows of out: lowest, highest eigenvalue, norm. rho_k = 1 / highest; where that is not positive 1 / |W_kk|; where
     W_kk = 0 one over the mean |W_jj|, else 1. Returns whether all numbers are finite (else nothing is done), whether
     no lowest eigenvalue is below -1e-9 |W_kk|, and whether r = 0 obeys all laws at first sight: q = 0, or all blocks
     are `one_sided` and begin with a row q >= 0.
     """
+    data, indices, indptr = rows
     S, n, mean, monotone, still, finite = np.zeros((6, 6)), len(start) - 1, 0.0, True, True, True
     for i in range(len(data)):
         finite &= data[i] - data[i] == 0.0

@@ -263,7 +263,8 @@ def _described(W: Matrix, q: Array, table: LawTable, *, given: bool) -> tuple[Ro
         data, (indices, indptr) = W.ravel(), _pattern(m) if m <= SMALL_ROWS else _full(m)
     n = len(table.code)
     D, spectra, rho = np.zeros((n, 6, 6)), np.zeros((n, 3)), np.empty(n)
-    finite, monotone, idle = _kernels()[0](data, indices, indptr, table.start, q, table.one_sided, D, spectra, rho)
+    rows = data, indices, indptr
+    finite, monotone, idle = _kernels()[0](rows, table.start, q, table.one_sided, D, spectra, rho)
     if not finite:
         finite_only("q", q)
         finite_only("W", data)

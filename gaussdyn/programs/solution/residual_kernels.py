@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import A1, A2, I1, kernel
+from ..._jit import A1, I1, kernel
 from ...arrays import Array, IntArray
-from ...linalg.sparse_rows import ROWS, Rows, motion
-from ..laws.projections import length, moment_cone, moment_lengths, moment_room, moment_shift, natural
+from ..laws.projections import (
+    TABLE,
+    Table,
+    length,
+    moment_cone,
+    moment_lengths,
+    moment_room,
+    moment_shift,
+    natural,
+)
 
 OPEN, STICK, SLIP, DEGENERATE = range(4)
 ACTIVE, INACTIVE = 4, 5  # for answers too rough to tell more
@@ -98,16 +106,16 @@ def squares(start: IntArray, q: Array, u: Array, r: Array, rho: Array, out: Arra
         out[a] = np.sqrt(out[a])
 
 
-@kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})", entry=True)
+@kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})", entry=True)
 def audit(
-    code: IntArray, start: IntArray, P: Array, q: Array, u: Array, r: Array, rho: Array, border: float, out: Array,
-    mode: IntArray,
+    table: Table, q: Array, u: Array, r: Array, rho: Array, border: float, out: Array, mode: IntArray
 ) -> None:  # fmt: skip
     """Fill out (12) and the mode of every block; a block within border |rho q| of two modes is degenerate.
 
     out: |F_rho|^2, |F_1|^2, |excess|^2, penetration, cone, slip, angle, r.u, |rho q|, |q|, |r|, |u|.
     """
-    U, R, F, x, Y = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6), np.zeros((6, 6))
+    code, start, P = table
+    U, R, F, work = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros((7, 6))
     out[:] = 0.0
     squares(start, q, u, r, rho, out)
     tol = border * (out[8] if out[8] > 0.0 else 1.0)
@@ -119,23 +127,13 @@ def audit(
         if c == 1 and U[0] >= 0.0 and length(R, 0, d) == 0.0:  # open: every figure is zero
             mode[k] = OPEN if rho[k] * U[0] > tol else DEGENERATE
             continue
-        natural(c, d, p, U, R, rho[k], F, x, Y)
+        natural(c, d, p, U, R, rho[k], F, work)
         out[0] += length(F, 0, d) ** 2
-        natural(c, d, p, U, R, 1.0, F, x, Y)
+        natural(c, d, p, U, R, 1.0, F, work)
         out[1] += length(F, 0, d) ** 2
-        out[2] += dual_excess(c, d, p, U, x, F)
+        out[2] += dual_excess(c, d, p, U, work[6], F)
         mode[k] = block_mode(c, d, p, U, R, rho[k], tol)
         if c != 5:
             out[3] = max(out[3], abs(U[0]) if c in (2, 4) else -U[0])
         if c in (1, 2, 6, 7, 8):
             friction_figures(c, mode[k], p, U[:d], R[:d], rho[k], tol, out)
-
-
-@kernel(f"void({ROWS}, {I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})", entry=True)
-def audit_at(
-    rows: Rows, code: IntArray, start: IntArray, P: Array, q: Array, u: Array, r: Array, rho: Array, border: float,
-    out: Array, mode: IntArray,
-) -> None:  # fmt: skip
-    """Put u = W r + q, then `audit` it."""
-    motion(rows, q, r, u)
-    audit(code, start, P, q, u, r, rho, border, out, mode)

@@ -152,17 +152,8 @@ def examine(
 ) -> tuple[Residuals, tuple[str, ...], Array]:
     """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
     rho = problem.rho if rho is None else rho
-    table, rows = problem.table, problem.rows
-    out, codes = np.empty(12), np.empty(len(table.code), np.int64)
-    if problem.W_abs is None and type(r) is np.ndarray and r.flags.c_contiguous and r.dtype == np.float64:
-        u = np.empty(len(problem.q))
-        _kernels()[1](
-            (rows.data, rows.indices, rows.indptr), table.code, table.start, table.P, problem.q, u, r, rho, BORDER,
-            out, codes,
-        )  # fmt: skip
-    else:
-        u = problem.motion(r)
-        _kernels()[0](table.code, table.start, table.P, problem.q, u, r, rho, BORDER, out, codes)
+    u = problem.motion(r)
+    out, codes = _audit(problem, u, r, rho)
     weighted, plain, dual, penetration, cone, slip, angle, work, scale, nq, nr, nu = out.tolist()
     if not math.isfinite(nr) and not np.isfinite(r).all():
         return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
@@ -194,15 +185,15 @@ def natural_map(problem: ComplementarityProblem, u: Array, r: Array, rho: Array)
 def _audit(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> tuple[Array, IntArray]:
     table = problem.table
     out, codes = np.empty(12), np.empty(len(table.code), np.int64)
-    _kernels()[0](table.code, table.start, table.P, problem.q, u, r, rho, BORDER, out, codes)
+    _kernel()((table.code, table.start, table.P), problem.q, u, r, rho, BORDER, out, codes)
     return out, codes
 
 
 @cache
-def _kernels() -> tuple[Any, Any]:
-    from .residual_kernels import audit, audit_at
+def _kernel() -> Any:
+    from .residual_kernels import audit
 
-    return audit, audit_at
+    return audit
 
 
 def _names(codes: IntArray) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def answer(W: Array, q: Array, law: Array, r: Array) -> float:
     code, start, P = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros((1, 4))
     code[0], start[1], P[0, 0], P[0, 1] = COULOMB if n > 1 else UNILATERAL, n, law[FRICTION], law[STATIC]
     D, spectra, rho = np.zeros((1, 6, 6)), np.zeros((1, 3)), np.zeros(1)
-    if not block_spectra(W, indices, rows, start, q, False, D, spectra, rho)[0]:
+    if not block_spectra((W, indices, rows), start, q, False, D, spectra, rho)[0]:
         return np.inf
     E, _ = first_attempts((W, indices, rows), q, D, (code, start, P), rho, TOL, STEPS if n > 1 else 0, r)
     return E

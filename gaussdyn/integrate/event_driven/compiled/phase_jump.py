@@ -232,13 +232,13 @@ def off_laws(phase: PhaseTables, free: Array, counts: Array, friction: Array, ou
                 W[a * m + i] += J[a, j] * X[j]
     indices, rows = np.arange(m * m) % m, np.arange(0, m * m + 1, m)
     D, spectra, rho, figures = np.zeros((blocks, 6, 6)), np.zeros((blocks, 3)), np.zeros(blocks), np.zeros(12)
-    if not block_spectra(W, indices, rows, start, q, False, D, spectra, rho)[0]:
+    if not block_spectra((W, indices, rows), start, q, False, D, spectra, rho)[0]:
         return 1
     for i in range(m):
         u[i] = q[i]
         for a in range(m):
             u[i] += W[i * m + a] * r[a]
-    audit(code, start, P, q, u, r, rho, BORDER, figures, np.zeros(blocks, np.int64))
+    audit((code, start, P), q, u, r, rho, BORDER, figures, np.zeros(blocks, np.int64))
     E, scale, nq, nr = math.sqrt(figures[0]), figures[8], figures[9], figures[10]
     E = E / scale if scale > EPS else E
     out[OFF] = E * nq / math.sqrt(terms) if nq * nq < terms else E

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....arrays import Array
 from ...problems.complementarity import ComplementarityProblem
+
+if TYPE_CHECKING:
+    from .sweeps import Patience
 
 AHEAD = 10.0  # sweeps still to come beyond which Newton's method is quicker: it takes as long as about fifteen
 PLANE = 25.0  # the same where all blocks have one or two rows, with cheaper sweeps
@@ -24,18 +27,20 @@ def first_sweeps(blocks: ComplementarityProblem, start: Array | None, tol: float
     if len(q) <= FEW_ROWS or blocks.W_abs is not None:
         return None
     r = np.zeros(len(q)) if start is None else start.copy()
-    E, done = _kernel()(
-        (rows.data, rows.indices, rows.indptr), q, (table.code, table.start, table.P), rows.D, blocks.rho, tol,
-        (PLANE if table.widest <= 2 else AHEAD) if start is None else NEAR, LEAST[start is not None], MOST, r,
+    sweep, patience = _kernel()
+    ahead = (PLANE if table.widest <= 2 else AHEAD) if start is None else NEAR
+    E, done = sweep(
+        (rows.data, rows.indices, rows.indptr), q, (table.code, table.start, table.P), rows.D, blocks.rho,
+        patience(tol, ahead, LEAST[start is not None], MOST), r,
     )  # fmt: skip
     return (r, E, done) if math.isfinite(E) else None
 
 
 @cache
-def _kernel() -> Any:
-    from .sweeps import quick_sweeps
+def _kernel() -> tuple[Any, type[Patience]]:
+    from .sweeps import Patience, quick_sweeps
 
-    return quick_sweeps
+    return quick_sweeps, Patience
 
 
 FEW_ROWS = 36  # more is left to sparse methods

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, A3, kernel
+from ...._jit import A1, A2, A3, kernel, record
 from ....arrays import Array
 from ....linalg.sparse_rows import ROWS, Rows, row_motion
 from ...laws.natural_map import residual
@@ -15,6 +17,26 @@ from ...laws.projections import TABLE, Table
 from ..one_block import by_newton, simple_block
 
 LEAST, MOST = 1e-200, 1e200  # of |q|^2: outside squares leave the range of doubles, which scaled problems avoid
+
+
+@record("float64", "float64", "int64", "int64", by_value=True)
+class Patience(NamedTuple):
+    """How long sweeps are made.
+
+    Attributes
+    ----------
+    tol : float
+        E that is asked for.
+    ahead : float
+        Sweeps still to come, by the rate at which E falls, beyond which they are given up.
+    least, most : int
+        Sweeps before that rate is looked at (2 or more), and sweeps in all.
+    """
+
+    tol: float
+    ahead: float
+    least: int
+    most: int
 
 
 @kernel(f"int64({ROWS}, {A2}, {A1}, {TABLE}, {A3}, {A1}, int64)", entry=True)
@@ -81,16 +103,17 @@ def one_sweep(rows: Rows, q: Array, table: Table, D: Array, b: Array, r: Array, 
     return total
 
 
-@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, float64, float64, int64, int64, {A1})", entry=True)
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, Patience, {A1})", entry=True)
 def quick_sweeps(
-    rows: Rows, q: Array, table: Table, D: Array, rho: Array, tol: float, ahead: float, least: int, most: int, r: Array
-) -> tuple[float, int]:
-    """Sweeps from r as long as their rate promises E <= tol within `ahead` more; returns E and the sweeps made.
+    rows: Rows, q: Array, table: Table, D: Array, rho: Array, patience: Patience, r: Array
+) -> tuple[float, int]:  # fmt: skip
+    """Sweeps from r as long as their rate promises E <= tol soon; returns E and the sweeps made.
 
     The change of r in a sweep, in units of |rho q|, is nearly E, and stands for it where it is far below tol, or
-    above; its fall over the last two sweeps (over one after the second) is the rate, which is looked at from sweep
-    `least` (2 or more) on. In any units; infinite where squares of q leave the range of doubles.
+    above; its fall over the last two sweeps (over one after the second) is the rate. In any units; infinite where
+    squares of q leave the range of doubles.
     """
+    tol, ahead, least, most = patience
     start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(6), np.zeros((14, 6))
     weight, size, before, last = 0.0, 0.0, np.inf, np.inf
     for k in range(len(rho)):

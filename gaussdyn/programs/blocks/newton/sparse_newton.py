@@ -54,11 +54,11 @@ def misfit_of(problem: SparseProblem, r: Array, u: Array, work: Array) -> float:
     """Return |r - P(r - rho u^)|, and put u = W r + q."""
     (code, sizes, P), q, rho = problem.laws, problem.q, problem.rho
     times(problem.blocks, r, u)
-    total, F, x, Y = 0.0, work[6], work[7], work[:6]
+    total, F = 0.0, work[7]
     for k in range(len(code)):
         for a in range(3):
             u[k, a] += q[k, a]
-        natural(code[k], sizes[k], P[k], u[k], r[k], rho[k], F, x, Y)
+        natural(code[k], sizes[k], P[k], u[k], r[k], rho[k], F, work[:7])
         total += length(F, 0, sizes[k]) ** 2
     return float(np.sqrt(total))
 

@@ -1,7 +1,7 @@
 """A few contacts in one compiled call: scaled, swept, and solved by the proximal Newton method if need be.
 
 The attempts are those with which `solve_blocks` begins; nothing here is a method of its own. Laws with parameters that
-have units (Dry) and columns that act with |r| are left to the general way. `space` is made once for many problems.
+have units (Dry) and columns that act with |r| are left to the general way.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def one_alone(W: Array, q: Array, table: Table, rho: float, r: Array, work: Arra
         r[a], u[a] = x[a], q[a]
         for c in range(d):
             u[a] += W[a, c] * x[c]
-    natural(code, d, p, u, x, rho, F, b, work[:6])
+    natural(code, d, p, u, x, rho, F, work[:7])
     return length(F, 0, d) / (rho * length(q, 0, d) + 1e-300)
 
 
@@ -229,12 +229,16 @@ def sweep_some(problem: Problem, tol: float, r: Array, space: Space) -> float:
     return E
 
 
-@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1}, {SPACES})")
-def attempts_within(
-    rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array, space: Space
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})", entry=True)
+def first_attempts(
+    rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array
 ) -> tuple[float, int]:
-    """`first_attempts` in given work space."""
-    n = len(q)
+    """Solve from r: a few sweeps, Newton's method from there, then at most `limit` proximal Newton steps from r = 0.
+
+    Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. With a negative
+    `limit` Newton's method alone, at once: of several solutions it finds one near r, where sweeps may run away.
+    """
+    n, space = len(q), work_space(len(q), len(rho))
     if len(rho) == 1 and limit >= 0:
         E = one_alone(D[0], q, table, rho[0], r, space[8])
         if 0.1 * tol >= E:
@@ -265,15 +269,3 @@ def attempts_within(
     for i in range(n):
         r[i] *= q0 / w0
     return E, steps
-
-
-@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})", entry=True)
-def first_attempts(
-    rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array
-) -> tuple[float, int]:
-    """Solve from r: a few sweeps, Newton's method from there, then at most `limit` proximal Newton steps from r = 0.
-
-    Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. With a negative
-    `limit` Newton's method alone, at once: of several solutions it finds one near r, where sweeps may run away.
-    """
-    return attempts_within(rows, q, D, table, rho, tol, limit, r, work_space(len(q), len(rho)))

@@ -26,7 +26,7 @@ MOST_STEPS = 200  # proximal Newton steps: as many as the driver for block probl
 
 @kernel("void(Problem, boolean)", borrows=True)
 def scale_caps(problem: Problem, back: bool) -> None:
-    """Give caps the unit in which `attempts_within` solves, or take it back."""
+    """Give caps the unit in which `first_attempts` solves, or take it back."""
     n, w0, top, size = problem.counts[1], 0.0, 0.0, 0.0
     for i in range(n):
         w0 += abs(problem.W[i * n + i]) / n

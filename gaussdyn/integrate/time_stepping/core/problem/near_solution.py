@@ -158,7 +158,7 @@ def coulomb_map(P: Array, rho: float, u: Array, r: Array, first: int, F: Array, 
 @kernel(f"float64(Near, int64, int64, int64, {A1}, float64, {A1}, int64)", borrows=True)
 def any_map(near: Near, k: int, code: int, d: int, P: Array, rho: float, r: Array, first: int) -> float:
     """Put F and Y of a block of d rows from `first` on, with reactions r; return |r - P(r - rho u^)|^2."""
-    U, x, y, F = near.work[6], near.work[7], near.work[8], near.work[9]
+    U, x, y, F = near.work[7], near.work[6], near.work[8], near.work[9]
     for a in range(d):
         U[a] = near.u[first + a]
         x[a] = r[a] - rho * U[a]
@@ -167,7 +167,7 @@ def any_map(near: Near, k: int, code: int, d: int, P: Array, rho: float, r: Arra
         near.F[first + a] = r[a] - y[a]
     if code == FRICTIONLESS or (code == CAPPED and P[1] <= P[2]):  # that is r - P(r - rho u) itself
         return length(near.F, first, first + d) ** 2
-    natural(code, d, P, U, r, rho, F, x, near.work[:6])
+    natural(code, d, P, U, r, rho, F, near.work[:7])
     return length(F, 0, d) ** 2
 
 

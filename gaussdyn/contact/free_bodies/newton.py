@@ -9,12 +9,14 @@ motion holds to rounding. Source: Alart, Curnier (1991); proximal term after Roc
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..._jit import A2, A3, I1, kernel
+from ..._jit import A2, A3, I1, kernel, record
 from ...arrays import Array, IntArray
 from ...linalg.block_lu import Ordering, factorise, solve_factorised
-from .body_problem import BodyProblem, BodyWork
+from .body_problem import BodyProblem, BodyWork, Iterate
 from .coulomb import SLIP, linearise_modes, natural_length, weighted_length
 from .structure import add_wrench, assemble, block_multiply, copy_rows, relative_motion
 
@@ -147,15 +149,33 @@ def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
     return FINE if same and share > SLOW else alpha
 
 
+@record("float64", "float64", "int64", by_value=True)
+class Goal(NamedTuple):
+    """What Newton's method is to reach.
+
+    Attributes
+    ----------
+    tol : float
+        E that counts as solved.
+    ready : float
+        E up to which nothing is done, and more is not asked for.
+    limit : int
+        Iterations.
+    """
+
+    tol: float
+    ready: float
+    limit: int
+
+
 @kernel(
-    f"Tuple((float64, int64, float64, float64, boolean))(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, {A2}, "
-    "float64, float64, float64, int64, boolean)",
+    "Tuple((float64, int64, float64, float64, boolean))"
+    "(BodyProblem, Ordering, BodyWork, Iterate, float64, Goal, boolean)",
     borrows=True,
 )
 def modes_newton(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, p: Array, v: Array, u: Array, best: Array, alpha: float,
-    tol: float, ready: float, limit: int, factored: bool,
-) -> tuple[float, int, float, float, bool]:  # fmt: skip
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, alpha: float, aim: Goal, factored: bool
+) -> tuple[float, int, float, float, bool]:
     """Improve p until E <= tol; the given p is taken as it is where its E <= ready.
 
     Once below tol, refinement goes on to `ready` or as long as it gains a factor of two, so that bodies at rest stand
@@ -163,8 +183,9 @@ def modes_newton(
     further, it goes on as long as the momentum that a step moves is halved. The factors are kept while no mode changes
     and E falls fast or is below tol; `factored`: those at hand are of this alpha and these contacts. The proximal term
     alpha changes once at most. Returns E, the number of factorisations, the least residual to ask for, alpha, and
-    whether the factors may serve again; p is the best point met (`best` is work space), v and u belong to it.
+    whether the factors may serve again; p is the best point met, v and u belong to it.
     """
+    (p, u, best, _other, v), (tol, ready, limit) = iterate, aim
     n, mode, F = problem.contacts.first[-1], work.mode, work.F
     scale, floor = without_impulses(problem, work, p, v, u, best)
     goal, E, now, last, factors, changed, switched = max(tol, floor), np.inf, 0.0, np.inf, 0, n, False

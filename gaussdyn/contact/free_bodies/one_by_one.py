@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import A2, A3, kernel
+from ..._jit import A1, A2, A3, kernel
 from ...arrays import Array
 from .body_problem import BodyProblem
 
 
-@kernel(f"void({A2}, {A3}, int64, float64, float64, float64, float64, float64, float64, float64)", borrows=True)
+@kernel(f"void({A2}, {A3}, int64, float64, UniTuple(float64, 3), {A1})", borrows=True)
 def push_body(
-    v: Array, inverse: Array, i: int, side: float, x: float, y: float, z: float, a: float, b: float, c: float
-) -> None:
-    """Add the change of velocity of body i by the impulse side (x, y, z) at the arm (a, b, c)."""
-    m = side * inverse[i, 3, 0]
+    v: Array, inverse: Array, i: int, side: float, impulse: tuple[float, float, float], arm: Array
+) -> None:  # fmt: skip
+    """Add the change of velocity of body i by `side` times an impulse."""
+    m, (x, y, z), a, b, c = side * inverse[i, 3, 0], impulse, arm[0], arm[1], arm[2]
     v[i, 0] += m * x
     v[i, 1] += m * y
     v[i, 2] += m * z
@@ -63,6 +63,6 @@ def gauss_seidel(problem: BodyProblem, p: Array, v: Array, sweeps: int) -> None:
                 x = R[c, 0, 0] * d + R[c, 1, 0] * e + R[c, 2, 0] * f
                 y = R[c, 0, 1] * d + R[c, 1, 1] * e + R[c, 2, 1] * f
                 z = R[c, 0, 2] * d + R[c, 1, 2] * e + R[c, 2, 2] * f
-                push_body(v, inverse, b, 1.0, x, y, z, rb[c, 0], rb[c, 1], rb[c, 2])
+                push_body(v, inverse, b, 1.0, (x, y, z), rb[c])
                 if a >= 0:
-                    push_body(v, inverse, a, -1.0, x, y, z, ra[c, 0], ra[c, 1], ra[c, 2])
+                    push_body(v, inverse, a, -1.0, (x, y, z), ra[c])

@@ -13,7 +13,7 @@ from ...linalg.block_lu import Ordering
 from .bodies_interior_point import begin_path, follow_path
 from .body_problem import BodyProblem, BodyWork, Iterate
 from .coulomb import linearise_modes
-from .newton import COARSE, FINE, modes_newton, motion, newton_step, residual, without_impulses
+from .newton import COARSE, FINE, Goal, modes_newton, motion, newton_step, residual, without_impulses
 from .one_by_one import gauss_seidel
 from .proximal import proximal_point
 from .structure import copy_rows
@@ -40,17 +40,15 @@ def newton_first(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, ready: float
 ) -> tuple[float, float, int]:  # fmt: skip
     """Improve p by Newton's method as long as it gains; return E, its floor and the number of factorisations."""
-    p, u, best, _start, v = iterate
     begin, _none, floor, _alpha, _held = modes_newton(
-        problem, ordering, work, p, v, u, best, FINE, tol, np.inf, 0, False
+        problem, ordering, work, iterate, FINE, Goal(tol, np.inf, 0), False
     )
     E, factors, floor, alpha, _held = modes_newton(
-        problem, ordering, work, p, v, u, best, FINE, tol, ready, FIRST, False
+        problem, ordering, work, iterate, FINE, Goal(tol, ready, FIRST), False
     )
     if max(tol, floor) < E < SHRUNK * begin:
-        E, used, floor, _alpha, _held = modes_newton(
-            problem, ordering, work, p, v, u, best, alpha, tol, ready, FIRST_TRY - FIRST, False
-        )
+        goal = Goal(tol, ready, FIRST_TRY - FIRST)
+        E, used, floor, _alpha, _held = modes_newton(problem, ordering, work, iterate, alpha, goal, False)
         factors += used
     return E, floor, factors
 

@@ -154,14 +154,9 @@ def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, T: Array) -> N
             K[5, 3 + j] += x * T[0, 1, j] - y * T[0, 0, j]
 
 
-@kernel(f"void(Contacts, {A3}, {A3}, {I1}, int64, {A3})")
-def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int, B: Array) -> None:
-    """Put B = M + J^T E J into the first `blocks` blocks; E (contacts, 3, 3) in contact axes, of any symmetry.
-
-    The contacts of a pair are summed into one 6x6 matrix at the centre of b; a sees the same matrix moved by
-    d = x_b - x_a, because J_a = -J_b X with X = [[1, -[d]x], [0, 1]].
-    """
-    pair, first, slot, _R, ra, rb = contacts
+@kernel(f"void({A3}, {I1}, int64, {A3})", borrows=True)
+def put_masses(M: Array, rank: IntArray, blocks: int, B: Array) -> None:
+    """Put B = M into the first `blocks` blocks."""
     for m in range(blocks):
         for i in range(6):
             for j in range(6):
@@ -172,35 +167,59 @@ def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int
             B[k, i, i] = M[n, 3, 0]
             for j in range(3):
                 B[k, 3 + i, 3 + j] = M[n, i, j]
+
+
+@kernel(f"void({A2}, UniTuple(float64, 3), {A2})", borrows=True)
+def move_stiffness(K: Array, d: tuple[float, float, float], L: Array) -> None:
+    """Put L = K X, X = [[1, -[d]x], [0, 1]]."""
+    x, y, z = d
+    for i in range(6):
+        for j in range(3):
+            L[i, j] = K[i, j]
+        L[i, 3] = K[i, 3] + K[i, 2] * y - K[i, 1] * z
+        L[i, 4] = K[i, 4] + K[i, 0] * z - K[i, 2] * x
+        L[i, 5] = K[i, 5] + K[i, 1] * x - K[i, 0] * y
+
+
+@kernel(f"void({A2}, {A2}, UniTuple(float64, 3), {I1}, {A3})", borrows=True)
+def add_blocks_of_first(K: Array, L: Array, d: tuple[float, float, float], slot: IntArray, B: Array) -> None:
+    """Add X^T K X, -K X and -X^T K to the blocks of body a and of the pair; L = K X."""
+    (x, y, z), aa, ba, ab = d, slot[1], slot[2], slot[3]
+    for i in range(6):
+        for j in range(6):
+            B[ba, i, j] -= L[i, j]
+    for j in range(6):
+        for i in range(3):
+            B[ab, i, j] -= K[i, j]
+            B[aa, i, j] += L[i, j]
+        B[ab, 3, j] -= K[3, j] + y * K[2, j] - z * K[1, j]
+        B[ab, 4, j] -= K[4, j] + z * K[0, j] - x * K[2, j]
+        B[ab, 5, j] -= K[5, j] + x * K[1, j] - y * K[0, j]
+        B[aa, 3, j] += L[3, j] + y * L[2, j] - z * L[1, j]
+        B[aa, 4, j] += L[4, j] + z * L[0, j] - x * L[2, j]
+        B[aa, 5, j] += L[5, j] + x * L[1, j] - y * L[0, j]
+
+
+@kernel(f"void(Contacts, {A3}, {A3}, {I1}, int64, {A3})")
+def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int, B: Array) -> None:
+    """Put B = M + J^T E J into the first `blocks` blocks; E (contacts, 3, 3) in contact axes, of any symmetry.
+
+    The contacts of a pair are summed into one 6x6 matrix at the centre of b; a sees the same matrix moved by
+    d = x_b - x_a, because J_a = -J_b X with X = [[1, -[d]x], [0, 1]].
+    """
+    pair, first, slot, _R, ra, rb = contacts
+    put_masses(M, rank, blocks, B)
     K, L, T = np.empty((6, 6)), np.empty((6, 6)), np.empty((2, 3, 3))
     for k in range(len(first) - 1):
         c = first[k]
         if first[k + 1] == c:
             continue
         add_stiffness(contacts, k, E, K, T)
-        bb, aa, ba, ab = slot[k, 0], slot[k, 1], slot[k, 2], slot[k, 3]
+        own = B[slot[k, 0]]
         for i in range(6):
             for j in range(6):
-                B[bb, i, j] += K[i, j]
-        if pair[k, 0] < 0:
-            continue
-        x, y, z = ra[c, 0] - rb[c, 0], ra[c, 1] - rb[c, 1], ra[c, 2] - rb[c, 2]
-        for i in range(6):  # L = K X
-            for j in range(3):
-                L[i, j] = K[i, j]
-            L[i, 3] = K[i, 3] + K[i, 2] * y - K[i, 1] * z
-            L[i, 4] = K[i, 4] + K[i, 0] * z - K[i, 2] * x
-            L[i, 5] = K[i, 5] + K[i, 1] * x - K[i, 0] * y
-        for i in range(6):
-            for j in range(6):
-                B[ba, i, j] -= L[i, j]
-        for j in range(6):  # X^T K and X^T K X
-            for i in range(3):
-                B[ab, i, j] -= K[i, j]
-                B[aa, i, j] += L[i, j]
-            B[ab, 3, j] -= K[3, j] + y * K[2, j] - z * K[1, j]
-            B[ab, 4, j] -= K[4, j] + z * K[0, j] - x * K[2, j]
-            B[ab, 5, j] -= K[5, j] + x * K[1, j] - y * K[0, j]
-            B[aa, 3, j] += L[3, j] + y * L[2, j] - z * L[1, j]
-            B[aa, 4, j] += L[4, j] + z * L[0, j] - x * L[2, j]
-            B[aa, 5, j] += L[5, j] + x * L[1, j] - y * L[0, j]
+                own[i, j] += K[i, j]
+        if pair[k, 0] >= 0:
+            d = (ra[c, 0] - rb[c, 0], ra[c, 1] - rb[c, 1], ra[c, 2] - rb[c, 2])
+            move_stiffness(K, d, L)
+            add_blocks_of_first(K, L, d, slot[k], B)

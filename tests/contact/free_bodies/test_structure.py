@@ -8,7 +8,7 @@ from gaussdyn.contact.free_bodies.bodies_interior_point import begin_path, find_
 from gaussdyn.contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts, Iterate
 from gaussdyn.contact.free_bodies.cone_path import YIELDS, let_yield, products, scaled, scaling
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
-from gaussdyn.contact.free_bodies.newton import modes_newton, motion
+from gaussdyn.contact.free_bodies.newton import Goal, modes_newton, motion
 from gaussdyn.contact.free_bodies.one_by_one import gauss_seidel
 from gaussdyn.contact.free_bodies.proximal import proximal_point
 from gaussdyn.contact.free_bodies.structure import add_wrench, assemble, relative_motion
@@ -163,9 +163,9 @@ def check_solvers_meet_the_law(seed, start):
         interior_point(heap, (p, v, u), 1e-2, 30, 0.0)
     E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     if max(1e-12, floor) < E:
-        E, _, floor, *_ = modes_newton(
-            heap.problem, heap.ordering, heap.work, p, v, u, best, 1e-9, 1e-12, 1e-12, 10, False
-        )
+        iterate = Iterate(p, u, best, best, v)
+        goal = Goal(1e-12, 1e-12, 10)
+        E, _, floor, *_ = modes_newton(heap.problem, heap.ordering, heap.work, iterate, 1e-9, goal, False)
     assert heap.natural_map(p) == pytest.approx(E, rel=1e-3, abs=1e-13)  # what is claimed is true, solved or not
     if start == "interior":
         assert max(1e-12, floor) >= E
@@ -275,11 +275,11 @@ def test_factors_at_hand_serve_for_other_rates(seed):
     heap = Heap(seed, n=3, per_pair=2)
     p, u, best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
     proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-6, 200)
-    args = heap.problem, heap.ordering, heap.work, p, v, u, best
-    _, _, _, alpha, held = modes_newton(*args, 1e-7, 1e-12, 1e-14, 20, False)
+    args, goal = (heap.problem, heap.ordering, heap.work, Iterate(p, u, best, best, v)), Goal(1e-12, 1e-14, 20)
+    _, _, _, alpha, held = modes_newton(*args, 1e-7, goal, False)
     assert held
     heap.w += 1e-6 * np.random.default_rng(seed).normal(size=heap.w.shape)
-    E, used, floor, *_ = modes_newton(*args, alpha, 1e-12, 1e-14, 20, held)
+    E, used, floor, *_ = modes_newton(*args, alpha, goal, held)
     assert max(1e-12, floor) >= E
     assert heap.natural_map(p) == pytest.approx(E, rel=1e-3, abs=1e-13)
     assert used == 0 or heap.work.mode.max() > 1  # none, unless a contact slips

@@ -18,7 +18,7 @@ import numpy as np
 from ...._jit import A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.body_problem import BodyProblem
-from ....contact.free_bodies.newton import FINE, READY, modes_newton, motion, residual, slips, without_impulses
+from ....contact.free_bodies.newton import FINE, READY, Goal, modes_newton, motion, residual, slips, without_impulses
 from ....contact.free_bodies.one_island import POLISHED
 from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import block_multiply, relative_motion
@@ -199,18 +199,16 @@ def solve_contacts(
 ) -> tuple[float, float, int, int, float, bool]:
     """Solve the contact problem to E <= near; return E, its floor, factorisations, proximal solves, alpha, factored."""
     problem, ordering, work = solver.problem, solver.ordering, solver.work
-    p, u, best, _other, v = solver.iterate
-    slow = 0
-    E, factors, floor, alpha, factored = modes_newton(
-        problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, factored
-    )
+    p, u, _best, _other, v = solver.iterate
+    slow, goal = 0, Goal(near, ready, MOST_FACTORS)
+    E, factors, floor, alpha, factored = modes_newton(problem, ordering, work, solver.iterate, alpha, goal, factored)
     if not max(near, floor) >= E:
         slow = 1
         E, used, floor = proximal_point(problem, ordering, work, p, v, u, near, 25)
         factors, factored = factors + used, False
         if ready < E < POLISHED:
             E, used, floor, alpha, factored = modes_newton(
-                problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, factored
+                problem, ordering, work, solver.iterate, alpha, goal, factored
             )
             factors += used
     return E, floor, factors, slow, alpha, factored
@@ -220,11 +218,12 @@ def solve_contacts(
 def rest_bodies(solver: BodySolver, near: float, E: float, floor: float) -> tuple[float, float, int]:
     """Remove what rounding leaves of the speed of bodies at rest; return E, its floor and factorisations."""
     problem, ordering, work = solver.problem, solver.ordering, solver.work
-    p, u, best, _other, v = solver.iterate
+    p, u, _best, _other, v = solver.iterate
     if settle(problem, p, v, work.dv, work.F, 1) == 0:
         return E, floor, 0
     take_up(problem, ordering, work, p, u, work.F)
-    E, _used, floor, _alpha, _held = modes_newton(problem, ordering, work, p, v, u, best, FINE, near, np.inf, 0, True)
+    goal = Goal(near, np.inf, 0)
+    E, _used, floor, _alpha, _held = modes_newton(problem, ordering, work, solver.iterate, FINE, goal, True)
     settle(problem, p, v, work.dv, work.F, 0)
     return E, floor, 1
 

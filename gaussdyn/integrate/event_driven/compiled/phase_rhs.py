@@ -45,19 +45,25 @@ from .records import (
 WILD, LOG_FLAT = 1e60, math.log(1e-14)
 
 
-@kernel(f"int64({A2}, int64, {A1})", borrows=True)
-def solve_small(W: Array, n: int, info: Array) -> int:
-    """Overwrite column n of W (n, n + 1) with the solution; info[SIDE] is the sign of det W, 0 if unclear."""
-    sign, size = 1.0, 0.0
+@kernel(f"boolean({A2}, int64)", borrows=True)
+def scale_rows(W: Array, n: int) -> bool:
+    """Bring the rows of W (n, n + 1) to length one, without the last column; False if one is zero."""
     for i in range(n):
         length = 0.0
         for j in range(n):
             length += W[i, j] * W[i, j]
         length = math.sqrt(length)
         if length == 0.0:
-            return 1
+            return False
         for j in range(n + 1):
             W[i, j] /= length
+    return True
+
+
+@kernel(f"UniTuple(float64, 2)({A2}, int64)", borrows=True)
+def eliminate(W: Array, n: int) -> tuple[float, float]:
+    """Bring W (n, n + 1) to upper triangular form; return the sign and the logarithm of |det W|, 0 and 0: singular."""
+    sign, size = 1.0, 0.0
     for i in range(n):
         p = i
         for k in range(i + 1, n):
@@ -69,12 +75,23 @@ def solve_small(W: Array, n: int, info: Array) -> int:
                 W[i, j], W[p, j] = W[p, j], W[i, j]
         pivot = W[i, i]
         if pivot == 0.0:
-            return 1
+            return 0.0, 0.0
         sign, size = (sign if pivot > 0.0 else -sign), size + math.log(abs(pivot))
         for k in range(i + 1, n):
             c = W[k, i] / pivot
             for j in range(i + 1, n + 1):
                 W[k, j] -= c * W[i, j]
+    return sign, size
+
+
+@kernel(f"int64({A2}, int64, {A1})", borrows=True)
+def solve_small(W: Array, n: int, info: Array) -> int:
+    """Overwrite column n of W (n, n + 1) with the solution; info[SIDE] is the sign of det W, 0 if unclear."""
+    if not scale_rows(W, n):
+        return 1
+    sign, size = eliminate(W, n)
+    if sign == 0.0:
+        return 1
     for i in range(n - 1, -1, -1):
         total = W[i, n]
         for j in range(i + 1, n):

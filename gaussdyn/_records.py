@@ -30,11 +30,11 @@ _TUPLES: dict[str, Any] = {}  # their named tuples
 def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:
     """Make a named tuple known to the signatures of kernels, by its own name; its fields are of these numba types.
 
-    Kernels are handed its address (`Held`), or by value, which is for a few numbers.
+    Kernels are handed its address (`Held`), or by value, which is for a few numbers, arrays or addresses of others.
     """
 
     def known(cls: type[R]) -> type[R]:
-        of = [eval(field, vars(types) | _TUPLES) for field in fields]
+        of = [eval(field, vars(types) | (RECORDS if by_value else _TUPLES)) for field in fields]
         assert len(of) == len(cls._fields)  # type: ignore[attr-defined]
         same = all(one == of[0] for one in of)
         kind = types.NamedUniTuple(of[0], len(of), cls) if same else types.NamedTuple(of, cls)

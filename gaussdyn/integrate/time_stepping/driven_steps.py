@@ -9,26 +9,22 @@ from typing import Any, NamedTuple
 from ..._jit import A1, A2, I1, caller, entry_of, kernel
 from ...arrays import Array, IntArray
 from ..compiled_control import SIGNATURE, CompiledControl
-from .core.problem.contact_problem import Problem
-from .core.projection import Push
-from .core.records import DONE, Data, Model, Span
-from .core.step import take_steps
-from .core.work_space import Work
+from .core.records import DONE, Span
+from .core.step import Simulation, take_steps
 from .kept import Kept
 
 ask_law = caller(SIGNATURE)
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, Kept, int64, {A1}, {A2})", entry=True)
+@kernel(f"int64(Simulation, {A2}, Span, {I1}, Kept, int64, {A1}, {A2})", entry=True)
 def take_driven_steps(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, spans: Array, rules: Span, count: IntArray,
-    kept: Kept, law: int, numbers: Array, told: Array,
+    sim: Simulation, spans: Array, rules: Span, count: IntArray, kept: Kept, law: int, numbers: Array, told: Array
 ) -> int:  # fmt: skip
     """Take steps of trees as `take_steps` does, but ask the law at this address before each what actuators are told.
 
     It ends, with DONE, before a step for which the law gives no finite numbers; told: what it gave, a row per step.
     """
-    u = model.forest.drives.control
+    data, u = sim.data, sim.model.forest.drives.control
     while count[0] < len(spans):
         s = count[0]
         for i in range(len(u)):
@@ -38,7 +34,7 @@ def take_driven_steps(
             told[s, i] = u[i]
             if not isfinite(u[i]):
                 return DONE
-        code = take_steps(model, data, work, push, problem, spans[: s + 1], rules, count, kept)
+        code = take_steps(sim, spans[: s + 1], rules, count, kept)
         if code != DONE:
             return int(code)
     return DONE

@@ -86,7 +86,7 @@ class Lane(CompiledSystem):
     def advance_worlds(self, stock: Any, call: Call) -> int:
         """Take worlds through the steps; return how many could not: `taken` of the held `Stock` tells which."""
         self.work.course[UNSEEN] = 1
-        return int(self._advance(self._step_at, *self._records, stock, call))
+        return int(self._advance(self._step_at, *self._sim, stock, call))
 
 
 def rules_of(stepper: MoreauJean) -> Span:

@@ -86,16 +86,16 @@ class CompiledSystem:
         from ...._jit import Held
         from .problem.contact_problem import room as problem_room
         from .projection import room as push_room
+        from .step import Simulation
         from .work_space import UNSEEN, room
 
         layout, nq, nv = parts.model.layout, self.system.nq, self.system.nv
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
         self._unseen = self.work.course[UNSEEN : UNSEEN + 1]
-        self._push = push_room(n, nq, nv)
-        self.problem = problem_room(n, m, nv)
+        self._push, self.problem = push_room(n, nq, nv), problem_room(n, m, nv)
         of = parts.model, parts.data, self.work, self._push, self.problem
-        self._records, self._room = tuple(Held(one) for one in of), self._kept_room(1)
+        self._sim, self._room = Simulation._make(Held(one) for one in of), self._kept_room(1)
         self._one, self._many = Held(self._room.kept), Held(self._room.kept)
 
     @property
@@ -181,7 +181,7 @@ class CompiledSystem:
         if self.parts.python is not None:
             self.parts.python.put_stiff(None)
         if code == DONE:
-            self._keep(*self._records[:4], self._one, 0)
+            self._keep(*self._sim[:4], self._one, 0)
             data.q[:], data.v[:] = data.q1, data.v1
             return self._made(stepper, state, spans, control)
         if self.parts.python is None and (code == STIFF or (code == OVERLAP and not overlap(self)[0])):
@@ -205,15 +205,15 @@ class CompiledSystem:
 
     def opened(self, span: Span) -> int:
         """Begin the step at hand, see `step.open_step`."""
-        return self.call(self._open(*self._records[:3], span))
+        return self.call(self._open(*self._sim[:3], span))
 
     def again(self, span: Span, laws: Array) -> int:
         """Take the step at hand again, from what acts now, with other laws; see `step.retake_step`."""
-        return self.call(self._retake(*self._records, span, laws))
+        return self.call(self._retake(*self._sim, span, laws))
 
     def resumed(self, span: Span, accepts: bool) -> int:
         """Go on with the step at hand, whose contact problem has been answered."""
-        return self.call(self._resume(*self._records, span, accepts))
+        return self.call(self._resume(*self._sim, span, accepts))
 
     def _restricted(
         self, stepper: MoreauJean, state: State, span: Span, control: Array | None, joins: Joins
@@ -295,7 +295,7 @@ class CompiledSystem:
         if within is None:
             return ()
         self._last, self._unseen[0] = None, 0
-        code, taken = within.take(self._records, _span(stepper, 0.0, 0.0, 0.0))
+        code, taken = within.take(self._sim, _span(stepper, 0.0, 0.0, 0.0))
         if taken == 0:
             return ()
         kept, spans, paces = Kept._make(x[:taken] for x in within.kept), within.pairs.spans[:taken], within.paces(taken)
@@ -401,11 +401,11 @@ class CompiledSystem:
         count, rules = np.zeros(1, dtype=np.int64), _span(stepper, 0.0, 0.0, 0.0)
         told = None
         if driven is None:
-            code = self._take(*self._records, spans, rules, count, held)
+            code = self._take(self._sim, spans, rules, count, held)
         else:
             law = driven.law
             told, numbers = np.zeros((len(spans), law.size)), np.array(law.numbers)
-            code = driven.take(*self._records, spans, rules, count, held, law.address, numbers, told)
+            code = driven.take(self._sim, spans, rules, count, held, law.address, numbers, told)
         error = None if parts.answers is None else parts.answers.error(code == FAULT)
         if error is not None and (count[0] == 0 or not isinstance(error, Exception)):
             raise error
@@ -450,7 +450,7 @@ class CompiledSystem:
         layout.counts[:2] = layout.counts[2:]
         if not state.memory:
             return True
-        return bool(self._list(self._records[0], self._records[1], self.work.now, dt))
+        return bool(self._list(self._sim.model, self._sim.data, self.work.now, dt))
 
 
 @dataclass(frozen=True, slots=True)

@@ -374,12 +374,10 @@ def taken_together(layout: Layout) -> bool:
     return bool(layout.who == FOREST and len(layout.nodes) <= 1 + FEW_TREES)
 
 
-@kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, int64, {A2}, {A2})", borrows=True)
-def half_solve_rows(
-    layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, X: Array
-) -> None:  # fmt: skip
+@kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, {A2}, {A2})", borrows=True)
+def half_solve_rows(layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, Z: Array, X: Array) -> None:
     """Put Z = J L^-1 of the n rows `at` of J, as far as they reach; X, shape (nv, n) at least, becomes Z^T of trees."""
-    reach, nv = layout.reach, len(L)
+    reach, nv, n = layout.reach, len(L), len(at)
     if not taken_together(layout):
         for i in range(n):
             solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
@@ -439,16 +437,16 @@ def products_in_reach(reach: IntArray, at: IntArray, n: int, Z: Array, A: Array,
             own[j] = A[j, i] = part_dot(z, Z[j], first, end) if first < end else 0.0
 
 
-@kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, int64, {A2}, {A2}, {A2})", borrows=True)
+@kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, {A2}, {A2}, {A2})", borrows=True)
 def cross_products(
-    layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, A: Array, X: Array
+    layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, Z: Array, A: Array, X: Array
 ) -> None:  # fmt: skip
-    """Put Z = J L^-1 and A = J (L^T L)^-1 J^T = Z Z^T of the n rows `at` of J; X: see `half_solve_rows`.
+    """Put Z = J L^-1 and A = J (L^T L)^-1 J^T = Z Z^T of the rows `at` of J; X: see `half_solve_rows`.
 
     A comes back as it went, symmetric.
     """
-    reach = layout.reach
-    half_solve_rows(layout, L, inverse, J, at, n, Z, X)
+    n, reach = len(at), layout.reach
+    half_solve_rows(layout, L, inverse, J, at, Z, X)
     if not taken_together(layout):
         products_in_reach(reach, at, n, Z, A, X[0])
         return

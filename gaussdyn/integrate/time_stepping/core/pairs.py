@@ -30,10 +30,8 @@ from ..pace import (
 )
 from .contact_list import list_contacts, recall, searches
 from .keep import keep_memory, keep_rows, keep_step
-from .problem.contact_problem import Problem
-from .projection import Push
 from .records import DONE, ROOM, Data, Model, Span
-from .step import take_step
+from .step import Simulation, take_step
 from .work_space import UNSEEN, Work
 
 BEGIN, WHOLE, LAST = range(3)  # spots
@@ -139,15 +137,13 @@ def enter(model: Model, data: Data, work: Work, spots: Spots, a: int, dt: float)
     return True
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, float64, float64)")
-def take_to(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, rules: Span, t: float, t_end: float
-) -> int:  # fmt: skip
+@kernel("int64(Simulation, Span, float64, float64)")
+def take_to(sim: Simulation, rules: Span, t: float, t_end: float) -> int:
     """Take the step from t to t_end, and have the next one begin there; DONE, or why not."""
     span = Span(
         t, t_end - t, t_end, rules.theta, rules.gap, rules.speed, rules.tol, rules.project, rules.corrects
     )  # fmt: skip
-    return int(take_step(model, data, work, push, problem, span))
+    return int(take_step(sim.model, sim.data, sim.work, sim.push, sim.problem, span))
 
 
 @kernel("void(Data)", borrows=True)
@@ -159,14 +155,12 @@ def go_to_end(data: Data) -> None:
         data.v[j] = data.v1[j]
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, Pairs, float64, float64)")
-def take_whole(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, rules: Span, pairs: Pairs, t: float,
-    t_end: float,
-) -> int:  # fmt: skip
+@kernel("int64(Simulation, Span, Pairs, float64, float64)")
+def take_whole(sim: Simulation, rules: Span, pairs: Pairs, t: float, t_end: float) -> int:
     """Take one step from t to t_end, which is not recorded."""
+    model, data, work = sim.model, sim.data, sim.work
     work.course[UNSEEN] = 1
-    code = take_to(model, data, work, push, problem, rules, t, t_end)
+    code = take_to(sim, rules, t, t_end)
     work.course[UNSEEN] = 0
     if code == DONE:
         keep_memory(model, data, pairs.whole, 0)
@@ -175,39 +169,34 @@ def take_whole(
     return code
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, Pairs, Kept, int64, float64, float64)")
-def take_half(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, rules: Span, pairs: Pairs, kept: Kept, s: int,
-    t: float, t_end: float,
-) -> int:  # fmt: skip
+@kernel("int64(Simulation, Span, Pairs, Kept, int64, float64, float64)")
+def take_half(sim: Simulation, rules: Span, pairs: Pairs, kept: Kept, s: int, t: float, t_end: float) -> int:
     """Take step s from t to t_end."""
-    code = take_to(model, data, work, push, problem, rules, t, t_end)
+    code = take_to(sim, rules, t, t_end)
     if code == DONE:
         for k in range(kept.label.shape[1]):  # of a longer one that was rejected
             kept.label[s, k] = 0
-        keep_step(model, data, work, push, kept, s)
+        keep_step(sim.model, sim.data, sim.work, sim.push, kept, s)
         pairs.spans[s, 0], pairs.spans[s, 1], pairs.spans[s, 2] = t, t_end - t, t_end
-        go_to_end(data)
+        go_to_end(sim.data)
     return code
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, Aim, Pairs, Kept, int64, float64, float64)")
-def try_pair(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, rules: Span, aim: Aim, pairs: Pairs,
-    kept: Kept, s: int, t: float, t_end: float,
-) -> int:  # fmt: skip
+@kernel("int64(Simulation, Span, Aim, Pairs, Kept, int64, float64, float64)")
+def try_pair(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, kept: Kept, s: int, t: float, t_end: float) -> int:
     """Take one step from t to t_end, and two, s and s + 1, from the same spot; judge them. DONE, or why not."""
-    spots, fixed, half = pairs.spots, model.layout.counts[2], t + 0.5 * (t_end - t)
-    code = take_whole(model, data, work, push, problem, rules, pairs, t, t_end)
+    (model, data, work, _push, _problem), spots = sim, pairs.spots
+    fixed, half = model.layout.counts[2], t + 0.5 * (t_end - t)
+    code = take_whole(sim, rules, pairs, t, t_end)
     if code != DONE:
         return code
     pairs.kinds[0] = kind_of(pairs.whole, 0, fixed, pairs.tags)
     leave(model, data, work, spots, WHOLE)
     if not enter(model, data, work, spots, BEGIN, half - t):
         return ROOM
-    code = take_half(model, data, work, push, problem, rules, pairs, kept, s, t, half)
+    code = take_half(sim, rules, pairs, kept, s, t, half)
     if code == DONE:
-        code = take_half(model, data, work, push, problem, rules, pairs, kept, s + 1, half, t_end)
+        code = take_half(sim, rules, pairs, kept, s + 1, half, t_end)
     if code != DONE:
         return code
     pairs.kinds[1], pairs.kinds[2] = kind_of(kept, s, fixed, pairs.tags), kind_of(kept, s + 1, fixed, pairs.tags)
@@ -216,23 +205,21 @@ def try_pair(
     return DONE
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, Aim, Pairs, int64, float64, float64)")
-def observe(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, rules: Span, aim: Aim, pairs: Pairs, s: int,
-    t: float, t_end: float,
-) -> int:  # fmt: skip
+@kernel("int64(Simulation, Span, Aim, Pairs, int64, float64, float64)")
+def observe(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, s: int, t: float, t_end: float) -> int:
     """Note the order, from steps of twice the length, beside a pair from t to t_end; DONE, or why they failed."""
-    spots, fixed, end = pairs.spots, model.layout.counts[2], t + 2.0 * (t_end - t)
+    (model, data, work, _push, _problem), spots = sim, pairs.spots
+    fixed, end = model.layout.counts[2], t + 2.0 * (t_end - t)
     leave(model, data, work, spots, LAST)
     if not enter(model, data, work, spots, BEGIN, end - t):
         return ROOM
-    code = take_whole(model, data, work, push, problem, rules, pairs, t, end)
+    code = take_whole(sim, rules, pairs, t, end)
     if code != DONE:
         return code
     alike, q, v = kind_of(pairs.whole, 0, fixed, pairs.tags) == pairs.kinds[2], data.q.copy(), data.v.copy()
     if not enter(model, data, work, spots, WHOLE, end - t_end):
         return ROOM
-    code = take_whole(model, data, work, push, problem, rules, pairs, t_end, end)
+    code = take_whole(sim, rules, pairs, t_end, end)
     if code != DONE:
         return code
     if alike and kind_of(pairs.whole, 0, fixed, pairs.tags) == pairs.kinds[2]:
@@ -241,19 +228,16 @@ def observe(
     return DONE if enter(model, data, work, spots, LAST, t_end - t) else ROOM
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, Aim, Pairs, Kept, int64, float64)")
-def take_pair(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, rules: Span, aim: Aim, pairs: Pairs,
-    kept: Kept, s: int, t: float,
-) -> int:  # fmt: skip
+@kernel("int64(Simulation, Span, Aim, Pairs, Kept, int64, float64)")
+def take_pair(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, kept: Kept, s: int, t: float) -> int:
     """Take steps s and s + 1 from t on, as long as the tolerance allows; DONE, or why not."""
-    pace, trial = pairs.pace, pairs.trial
+    (model, data, work, _push, _problem), pace, trial = sim, pairs.pace, pairs.trial
     length, rejected, t_end = min(pace[AHEAD], aim.longest), 0, t
     leave(model, data, work, pairs.spots, BEGIN)
     while True:
         asked = max(length, aim.shortest)
         t_end = end_of(t, asked, aim.t_max)
-        code = try_pair(model, data, work, push, problem, rules, aim, pairs, kept, s, t, t_end)
+        code = try_pair(sim, rules, aim, pairs, kept, s, t, t_end)
         if code != DONE:
             return code
         if kept_pair(trial, asked, aim):
@@ -265,7 +249,7 @@ def take_pair(
     accept(pace, t_end - t, trial, aim.order)
     pairs.sizing[s, REJECTED], pairs.sizing[s, FORCED], pairs.sizing[s, ORDER] = rejected, trial[ERROR] > 1.0, math.nan
     if observes(pace, trial, t, t_end - t, aim):
-        code = observe(model, data, work, push, problem, rules, aim, pairs, s, t, t_end)
+        code = observe(sim, rules, aim, pairs, s, t, t_end)
         if code != DONE:
             return code
     halve(pace, pairs.spans[s, 2], t_end, aim)
@@ -277,17 +261,14 @@ def take_pair(
     return DONE
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, Span, Aim, Pairs, {I1}, Kept, float64)", entry=True)
-def take_pairs(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, rules: Span, aim: Aim, pairs: Pairs,
-    count: IntArray, kept: Kept, t: float,
-) -> int:  # fmt: skip
+@kernel(f"int64(Simulation, Span, Aim, Pairs, {I1}, Kept, float64)", entry=True)
+def take_pairs(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, count: IntArray, kept: Kept, t: float) -> int:
     """Take pairs of steps from t on, up to the end of the run or as many as there is room for; DONE, or why not.
 
     count[0]: how many steps have been taken.
     """
     while count[0] + 2 <= len(kept.log) and t < aim.t_max:
-        code = take_pair(model, data, work, push, problem, rules, aim, pairs, kept, count[0], t)
+        code = take_pair(sim, rules, aim, pairs, kept, count[0], t)
         if code != DONE:
             return code
         count[0] += 2

@@ -33,7 +33,7 @@ NEAR = 1e-4  # of the way of a step: places as near may share a factor
 SERVES = 1e-2  # of the violation before a shift: up to which its factor goes on
 STALE = 1e-2  # of the violation that may be left: by a factor of elsewhere, which leaves a share of it, not its square
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
-UNMOVED, MOVED, FAILED, FAULT = range(4)
+UNMOVED, MOVED, FAILED, FAULT, LET_GO = range(5)
 
 
 @record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A1, A2, A2, A2)
@@ -150,7 +150,7 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
     clear_rows(data, data.end.J)
-    cross_products(layout, data.K, data.inverse, data.end.J, push.at, m, Z, W, push.S)
+    cross_products(layout, data.K, data.inverse, data.end.J, push.at[:m], Z, W, push.S)
     for i in range(m):
         size, z = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0, Z[i]
         scale[i] = size
@@ -301,6 +301,15 @@ def agree(data: Data, push: Push, m: int, layout: Layout, d: Array) -> bool:
     return left <= max(CLOSE, 0.1 * most)
 
 
+@kernel("boolean(Layout, Push)", borrows=True)
+def holds_any(layout: Layout, push: Push) -> bool:
+    """Return whether any gap is held at a target."""
+    some = False
+    for k in range(layout.counts[0]):
+        some = some or push.target[k] == push.target[k]
+    return some
+
+
 @kernel("boolean(Layout, Data, Push)", borrows=True)
 def held_loosely(layout: Layout, data: Data, push: Push) -> bool:
     """Return whether contacts are held only as far as that is no strain: with laws at the middle they may end open."""
@@ -402,7 +411,7 @@ def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) ->
 
     Of bodies in their own coordinates by the shifts of the pass before. Returns False if a function failed.
     """
-    layout, d, holds = model.layout, data.V[2], False
+    layout, d = model.layout, data.V[2]
     if layout.who != FOREST:
         return shift_as_before(model, data, push)
     keep_if_near(data, push, np.inf, np.inf)
@@ -410,9 +419,7 @@ def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) ->
     if ahead:
         foresee_gaps(layout, data, push, mean, dt)
     push.kept[1] = 0
-    for k in range(layout.counts[0]):
-        holds = holds or push.target[k] == push.target[k]
-    if not (ahead and shift_again(layout, data, push, holds, d)):
+    if not (ahead and shift_again(layout, data, push, holds_any(layout, push), d)):
         return True
     note_shift(layout, data, push, 0, d)
     if not move(model, data.q1, d, 1.0, push.place):
@@ -437,51 +444,56 @@ def left(layout: Layout, data: Data, push: Push, far: float, first: bool) -> tup
     return CLOSE, TRACE * far if joints_alone(layout, data) else 0.0
 
 
+@kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
+def go_to(model: Model, data: Data, span: Span, place: Array) -> bool:
+    """Put q1, and the rows there."""
+    for i in range(len(place)):
+        data.q1[i] = place[i]
+    return bool(rows_at(model, span.t_end, data.q1, data.v1, data.end))
+
+
+@kernel(f"int64(Layout, Data, Push, boolean, boolean, {A1})", borrows=True)
+def shift_by_new_factor(layout: Layout, data: Data, push: Push, holds: bool, loosely: bool, d: Array) -> int:
+    """Put the least shift d where q1 is; return LET_GO if gaps cannot be held for it, FAILED if there is none."""
+    if not factor_bare_mass(layout, data):
+        return FAILED
+    m = collect(layout, data, push)
+    if not shift(layout, data, push, m, holds, d):
+        return FAILED
+    strained = loosely and holds and strains(layout, data, push, m, d, data.V[14])
+    if not (holds and (strained or not agree(data, push, m, layout, d))):
+        return MOVED
+    return LET_GO if shift(layout, data, push, m, False, d) else FAILED
+
+
 @kernel("int64(Model, Data, Push, Span, float64, float64)", borrows=True)
 def project(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
     """Move q1 onto the joints and gaps that act, rows at the end renewed. Returns what happened.
 
-    enough, rough: violations up to these are left as they are, m; see `left`. Shifts that `shift_ahead` has taken
-    stand.
+    enough, rough: violations up to these are left as they are, m; see `left`. What `shift_ahead` has shifted stands.
     """
-    layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
+    layout, d, q, result = model.layout, data.V[2], data.q1, UNMOVED
     before, earlier, oldest = np.inf, np.inf, np.inf
     stale = layout.who != FOREST and push.kept[1] > 0  # those of the pass before
-    loosely = held_loosely(layout, data, push)
-    for k in range(layout.counts[0]):
-        holds = holds or push.target[k] == push.target[k]
-    taken = push.kept[1]
+    loosely, holds, taken = held_loosely(layout, data, push), holds_any(layout, push), push.kept[1]
     while taken < PASSES:
         off = violation(layout, data, push, holds)
         if off <= limit(max(rough, STALE * enough if stale else enough), q):
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
-            for i in range(len(q)):
-                q[i] = data.moved[i]
-            if not rows_at(model, span.t_end, q, data.v1, data.end):
+            if not go_to(model, data, span, data.moved):
                 return FAULT
             continue
         stale = keep_if_near(data, push, off, before)
         oldest, earlier, before = earlier, before, off
         if loosely or not shift_again(layout, data, push, holds, d):
-            stale = False
-            if not factor_bare_mass(layout, data):
+            stale, found = False, shift_by_new_factor(layout, data, push, holds, loosely, d)
+            if found == FAILED:
                 return FAILED
-            m = collect(layout, data, push)
-            if not shift(layout, data, push, m, holds, d):
-                return FAILED
-            strained = loosely and holds and strains(layout, data, push, m, d, data.V[14])
-            if holds and (strained or not agree(data, push, m, layout, d)):
-                holds = False
-                if not shift(layout, data, push, m, False, d):
-                    return FAILED
+            holds = holds and found != LET_GO
         note_shift(layout, data, push, taken, d)
-        if not move(model, q, d, 1.0, push.place):
-            return FAULT
-        for i in range(len(q)):
-            q[i] = push.place[i]
-        if not rows_at(model, span.t_end, q, data.v1, data.end):
+        if not (move(model, q, d, 1.0, push.place) and go_to(model, data, span, push.place)):
             return FAULT
         result, taken = MOVED, taken + 1
     return result if violation(layout, data, push, False) <= limit(max(rough, ALLOWED), q) else FAILED

@@ -10,9 +10,11 @@ What the kernel cannot do itself it hands to its caller by a code.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, I1, kernel
+from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
 from ..kept import Kept
 from ..scheme import MAX_PASSES
@@ -43,6 +45,17 @@ from .solve_once import solve_once
 from .step_begin import begin, begin_anew, examine
 from .step_end import finish
 from .work_space import STANDS, Work
+
+
+@record("Model", "Data", "Work", "Push", "Problem", by_value=True)
+class Simulation(NamedTuple):
+    """A system, and all that steps of it work on."""
+
+    model: Model
+    data: Data
+    work: Work
+    push: Push
+    problem: Problem
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
@@ -175,12 +188,10 @@ def open_step(model: Model, data: Data, work: Work, span: Span) -> int:
     return int(begin(model, data, work, span))
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, Kept)", entry=True)
-def take_steps(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, spans: Array, rules: Span, count: IntArray,
-    kept: Kept,
-) -> int:  # fmt: skip
+@kernel(f"int64(Simulation, {A2}, Span, {I1}, Kept)", entry=True)
+def take_steps(sim: Simulation, spans: Array, rules: Span, count: IntArray, kept: Kept) -> int:
     """Take the steps spans[count[0]:], rows (t, dt, t_end), under the rules of a span; return DONE, or why not."""
+    model, data, work, push, problem = sim
     while count[0] < len(spans):
         s = count[0]
         span = Span(

@@ -69,13 +69,13 @@ class Within:
         pairs.pace[:] = pace
         return cls(t=state.t, aim=aim, kept=kept, pairs=pairs)
 
-    def take(self, records: tuple[Any, ...], rules: Span) -> tuple[int, int]:
+    def take(self, sim: Any, rules: Span) -> tuple[int, int]:
         """Take steps; return how that ended, and how many were taken."""
         from ...._jit import Held, entry_of
 
         count = np.zeros(1, dtype=np.int64)
         take = entry_of(take_pairs)
-        code = take(*records, rules, self.aim, Held(self.pairs), count, Held(self.kept), self.t)
+        code = take(sim, rules, self.aim, Held(self.pairs), count, Held(self.kept), self.t)
         return int(code), int(count[0])
 
     def paces(self, n: int) -> Array:

@@ -259,7 +259,7 @@ def put_blocks(problem: Problem) -> None:
 def form(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put J L^-1, A, W with its diagonal blocks, and what eliminates joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
-    cross_products(layout, data.L, data.inverse, rows.J, problem.at, total, problem.Z, problem.A, problem.C)
+    cross_products(layout, data.L, data.inverse, rows.J, problem.at[:total], problem.Z, problem.A, problem.C)
     if g > 0 and not eliminate_joints(data, problem):
         return False
     put_blocks(problem)
@@ -278,7 +278,7 @@ def require(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
 def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
     """Put J L^-1, which are the rows of velocity space, and the diagonals of A and W by blocks; there are no joints."""
     at, Z, start, blocks, space = problem.at, problem.Z, problem.start, problem.counts[0], problem.near.space
-    half_solve_rows(layout, data.L, data.inverse, rows.J, at, problem.counts[1], Z, problem.C)
+    half_solve_rows(layout, data.L, data.inverse, rows.J, at[: problem.counts[1]], Z, problem.C)
     for i in range(problem.counts[1]):
         high = layout.reach[at[i], HIGH]
         for j in range(layout.reach[at[i], LOW]):

@@ -294,40 +294,27 @@ def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, d
     return np.nan
 
 
-@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64, float64)", borrows=True)
-def bring_to_rest(
-    layout: Layout, data: Data, problem: Problem, still: Standstill, speeds: Array, E: float, goal: float
+@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, {A1}, float64)", borrows=True)
+def stop_motions(
+    layout: Layout, data: Data, problem: Problem, still: Standstill, dx: Array, push: Array, most: float
 ) -> float:  # fmt: skip
-    """Remove the speed that joints and contacts which stick forbid; return E."""
-    nv, dx, push, old = len(data.v), data.V[3], data.V[4], problem.past
-    if problem.counts[0] == 0:
-        return E
-    find_holding(data, problem, still)
-    if not creeps(layout, data, problem, still, speeds):
-        return E
-    if stands(layout, data, speeds, push):
-        return E
-    most = max(goal, WORSE * E)
-    forget_factor(problem, still)
-    if still.made[0] == NOTHING and factor_rows(layout, data, problem, still):
-        still.made[0] = ROWS
-    if still.made[0] == ROWS:
-        found = stop_rows(layout, data, problem, still, dx, most)
-        if most >= found:
-            return found
+    """Remove the speeds of rows, `problem.lam`, by the least change of the velocities; return E, NaN if above `most`.
+
+    `push` takes its momentum, which the impulses follow, within their cones.
+    """
+    nv, total = len(dx), problem.counts[1] + problem.counts[2]
     if still.made[0] != MOTIONS:
         factor_motions(layout, data, problem, still)
         find_free(layout, data, still)
         still.made[0] = MOTIONS
     for j in range(nv):
         dx[j] = 0.0
-    for k in range(problem.counts[1] + problem.counts[2]):
+    for k in range(total):
+        problem.past[k] = data.p[problem.at[k]]
         if still.holds[k] != 0:
             add_row(layout, problem.at[k], -problem.lam[k], data.seen.J[problem.at[k]], dx)
     cholesky_solve(still.K, nv, still.first, dx)
     remove_free(layout, data, still, nv, dx, push)
-    for i in range(problem.counts[1] + problem.counts[2]):
-        old[i] = data.p[problem.at[i]]
     multiply_mass(data.M, layout.nodes, dx, push)
     add_push(layout, data, problem, still, push, 1.0)
     restore(layout, data, problem, still, push)
@@ -339,7 +326,31 @@ def bring_to_rest(
             return found
         cut(layout, data, problem)
         restore(layout, data, problem, still, push)
-    for i in range(problem.counts[1] + problem.counts[2]):
-        data.p[problem.at[i]] = old[i]
+    for k in range(total):
+        data.p[problem.at[k]] = problem.past[k]
+    return np.nan
+
+
+@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64, float64)", borrows=True)
+def bring_to_rest(
+    layout: Layout, data: Data, problem: Problem, still: Standstill, speeds: Array, E: float, goal: float
+) -> float:  # fmt: skip
+    """Remove the speed that joints and contacts which stick forbid; return E."""
+    dx, push, most = data.V[3], data.V[4], max(goal, WORSE * E)
+    if problem.counts[0] == 0:
+        return E
+    find_holding(data, problem, still)
+    if not creeps(layout, data, problem, still, speeds) or stands(layout, data, speeds, push):
+        return E
+    forget_factor(problem, still)
+    if still.made[0] == NOTHING and factor_rows(layout, data, problem, still):
+        still.made[0] = ROWS
+    if still.made[0] == ROWS:
+        found = stop_rows(layout, data, problem, still, dx, most)
+        if most >= found:
+            return found
+    found = stop_motions(layout, data, problem, still, dx, push, most)
+    if most >= found:
+        return found
     residual_of(layout, data, problem)
     return E

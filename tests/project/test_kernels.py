@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dis
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -131,3 +132,18 @@ def test_a_use_is_seen_by_name_and_as_an_attribute_and_not_in_a_kernel() -> None
     ]
     assert used(path, in_kernels=False)[""] == set()
     assert any(used(path, in_kernels=True).values())
+
+
+def test_kernels_take_at_most_eight_arguments() -> None:
+    """More of them belong together: in a record, which has a name. Branches are counted by ruff."""
+    many = {f"{path.stem}.{name}": len(node.args.args) for (path, name), node in kernels().items()}
+    assert {name: count for name, count in many.items() if count > 8} == {}
+
+
+def test_no_two_records_have_one_name() -> None:
+    """Signatures know them by it: the second one would be taken for the first."""
+    named = re.compile(r"^@?record\((?:[^()]|\([^()]*\))*\)(?:\nclass (\w+)|\((\w+)\))", re.MULTILINE)
+    texts = (path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    counts = Counter(first or second for text in texts for first, second in named.findall(text))
+    assert {name for name, count in counts.items() if count > 1} == set()
+    assert {"Model", "BodyMotions"} <= counts.keys()

@@ -27,7 +27,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
         self._load(state, control, span.dt)
         self._last = None
         self.opened(span)
-        self._retake(*self._records, span, np.array([0.0, 1.0, 1.0]))
+        self._retake(*self._sim, span, np.array([0.0, 1.0, 1.0]))
         return HARD, np.zeros((0, LOGGED)), np.zeros((0, 1)), np.zeros((0, 1))
 
     monkeypatch.setattr(CompiledSystem, "_go", refuse)

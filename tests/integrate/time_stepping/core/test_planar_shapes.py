@@ -84,7 +84,7 @@ def test_an_impact_that_would_gain_energy_ends_no_call() -> None:
     fresh = CompiledSystem(system, built(system, state))
     assert fresh._load(state, None, 2e-3)
     span = _span(stepper, state.t, 2e-3, float(one.spans[0, 2]))
-    assert entry_of(take_step)(*fresh._records, span) == GAINS
+    assert entry_of(take_step)(*fresh._sim, span) == GAINS
     assert Ending(fresh, span, None).of(GAINS) == DONE
     np.testing.assert_array_equal(one.state.q, fresh.parts.data.q1)
     np.testing.assert_array_equal(one.state.v, fresh.parts.data.v1)

@@ -30,7 +30,7 @@ from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 
 PARTS = {
     "collision": "search carry_over group_pairs same_pairs move_bodies pose_bodies evaluate find_acting find_late "
-    "hold_pushing let_go farthest restitution join_overlaps",
+    "hold_pushing let_go farthest restitution join_overlaps find_resting meets_left",
     "assembly": "apply_loads turn_spins momentum renew place_contacts place_acting sort_by_pair step_sizes recall "
     "put_added_rates note_moved take_guess forget_joined lay_aside idle linearise_modes linearise_cones press assemble",
     "factorization": "factorise",
@@ -38,7 +38,7 @@ PARTS = {
     "slope share_to_go",
     "verify": "motion residual scale_and_floor rounding_floor momentum_of largest_change held_push moved_from settle "
     "note_modes beyond_cones find_impact work_gain note_acting "
-    "at_rest end_step keep_works keep_contacts",
+    "at_rest end_step keep_works keep_contacts keep_state",
 }
 PART_OF = {name: part for part, names in PARTS.items() for name in names.split()}
 CALLERS = (

@@ -111,13 +111,13 @@ class Room(NamedTuple):
 
 
 def kept_room(
-    n: int, logged: int, sizes: tuple[int, int, int, int], R: int, m: int, tries: int, whole: bool = True
+    n: int, logged: int, sizes: tuple[int, int, int, int, int], R: int, m: int, tries: int, whole: bool = True
 ) -> Room:  # fmt: skip
-    """Return room for n steps, or for as many as fit; sizes: of the first four vectors; whole: for all of each."""
-    most = logged + sum(sizes) + 2 * m + 14 * R + PASSES * (R + sizes[2]) + tries * sizes[0]
+    """Return room for n steps, or for as many as fit; sizes: of four vectors and of limits; whole: for all of each."""
+    most = logged + sum(sizes) + 2 * m + 8 * R + PASSES * (R + sizes[2]) + tries * sizes[0]
     n = max(1, min(n, ROOM // most))
     rows = n if whole else 1
-    floats = [(n, k) for k in (logged, *sizes[:2])] + [(rows, k) for k in (*sizes[2:], R, m, m, 6 * R)]
+    floats = [(n, k) for k in (logged, *sizes[:2])] + [(rows, k) for k in (*sizes[2:4], R, m, m, sizes[4])]
     shapes: Shapes = (
         [*floats, (rows, PASSES, R), (rows, PASSES, sizes[2]), (rows, tries, sizes[0])],
         [(rows, k) for k in (R, R, R + 1, 4 * R, 4)],

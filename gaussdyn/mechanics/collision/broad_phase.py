@@ -152,12 +152,19 @@ def meet(shapes: SearchShapes, space: SearchSpace, i: int, j: int, limit: float)
         sphere_sphere(world, i, j, limit, found)
 
 
+@kernel("boolean(SearchShapes, SearchSpace, int64, int64)", inline=True, borrows=True)
+def rest(shapes: SearchShapes, space: SearchSpace, i: int, j: int) -> bool:
+    """Return whether two shapes both stay where they are."""
+    a, b, awake = shapes.table[i, 1], shapes.table[j, 1], space.awake[0]
+    return bool((a < 0 or a >= awake) and (b < 0 or b >= awake))
+
+
 @kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64, int64)", borrows=True)
 def consider(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array, p: int, q: int) -> None:
     """Add the contacts of two shapes, unless they belong to one body or never touch."""
     table, off, i, j = shapes.table, shapes.off, min(p, q), max(p, q)
     a, b = table[i, 1], table[j, 1]
-    if a == b or (len(off) > 0 and listed(off, i * len(table) + j)):
+    if a == b or rest(shapes, space, i, j) or (len(off) > 0 and listed(off, i * len(table) + j)):
         return
     limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
     if table[i, 0] > table[j, 0]:
@@ -209,7 +216,7 @@ def meet_few(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Arr
     for k in range(space.near[0] - 1):
         i, j = pairs[2 * k], pairs[2 * k + 1]
         a, b = table[i, 1], table[j, 1]
-        if table[j, 0] == HALF_SPACE or bounds_meet(space.world, i, j):
+        if not rest(shapes, space, i, j) and (table[j, 0] == HALF_SPACE or bounds_meet(space.world, i, j)):
             limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
             meet(shapes, space, i, j, limit)
 
@@ -238,7 +245,7 @@ def meet_listed(shapes: SearchShapes, space: SearchSpace, reach: float, travel: 
     curve, pairs = near[1 : 1 + size], near[1 + size :]
     for k in range(near[0] - 1):
         i, j = pairs[2 * k], pairs[2 * k + 1]
-        if bounds_meet(world, i, j) and world[i, LEFT] + world[j, LEFT] == 0.0:
+        if not rest(shapes, space, i, j) and bounds_meet(world, i, j) and world[i, LEFT] + world[j, LEFT] == 0.0:
             consider(shapes, space, reach, travel, i, j)
     if near[0] == 0:
         for s in range(n - 1):
@@ -359,9 +366,10 @@ def find_features(
         list_few(shapes, near)
     bounds = needs_bounds(table, near)
     for i in range(len(table)):
-        place(shapes, x, R, world, i)
-        if bounds:
-            put_bounds(shapes, reach, travel, world, i)
+        if table[i, 1] < space.awake[0]:
+            place(shapes, x, R, world, i)
+            if bounds:
+                put_bounds(shapes, reach, travel, world, i)
     meet_all(shapes, space, reach, travel)
     return int(fill_in(shapes, space, out))
 

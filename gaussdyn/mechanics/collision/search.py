@@ -26,6 +26,7 @@ from .terrain.surface_tables import surface_block
 from .terrain.surfaces import HeightField, Mesh, Surface, centre_of_box
 
 SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE, SURFACE = range(8)
+ALL = 1 << 60  # number of a body that no body has
 PAIRS = 16  # that are near, for each shape: room to keep them from search to search, see `near_pairs`
 MOST_LABELS = 1 << 26  # features of all shapes, see `broad_phase.LABELS`
 SUFFIXES: dict[int, tuple[str, ...]] = {
@@ -128,7 +129,7 @@ class Buffers:
         self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, WIDTH)))
         bench = np.zeros((12 + 5 * self.longest, 3))  # for the corners of a face and of its overlap with another
         world, near = np.zeros((shapes + _boxes(shapes), 29)), _counts(1 + shapes + 2 * PAIRS * shapes)
-        work = SearchSpace(world, np.zeros(most), _counts(most), near, bench, np.zeros((room + 1, 24)))
+        work = SearchSpace(world, np.zeros(most), _counts(most), near, bench, np.zeros((room + 1, 24)), np.array([ALL]))
         self.space: Any = Held(work)
 
 

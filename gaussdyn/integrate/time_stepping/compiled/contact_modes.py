@@ -10,7 +10,7 @@ from ....contact.free_bodies.coulomb import weighted_length
 from ....contact.free_bodies.structure import block_multiply, relative_motion
 from ....programs.solution.residual_kernels import ACTIVE, DEGENERATE, INACTIVE, OPEN, SLIP, STICK
 from ....programs.solution.residuals import BORDER
-from .records import FEATURES, MODE, NOW, WHICH, BodySolver, BodyStep
+from .records import FEATURES, MODE, NOW, REST_ROUGH, WHICH, BodySolver, BodyStep
 
 
 @kernel(f"int64(float64, float64, {A1}, {A1}, float64)", borrows=True)
@@ -64,8 +64,9 @@ def note_modes(step: BodyStep, solver: BodySolver) -> int:
     those that push are active.
     """
     n, marks, mu, rho = step.counts[FEATURES], step.acting.marks, solver.problem.mu, solver.problem.rho
-    p, u, count, rough, changed = solver.iterate.p, solver.iterate.u, solver.problem.contacts.first[-1], False, 0
+    p, u, count, changed = solver.iterate.p, solver.iterate.u, solver.problem.contacts.first[-1], 0
     tol = put_rates(step, solver)
+    rough = step.left.figures[REST_ROUGH] > 0.0
     for c in range(count):
         rough = rough or mu[c] > 0.0
     for f in range(n):

@@ -25,9 +25,11 @@ from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
 from ..scheme import SEARCHES
 from .cut_steps import SHORT, SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
+from .left_out import leave_out, take_back
 from .records import (
     ACTS,
     ANSWERED,
+    CHECKED,
     DONE,
     FACTORS,
     FEATURES,
@@ -42,6 +44,7 @@ from .records import (
     PAIRS,
     PATH,
     PROXIMAL,
+    RESTS,
     RETAKEN,
     ROOM,
     SHARE,
@@ -49,6 +52,7 @@ from .records import (
     STANDS,
     TAKEN,
     UNLISTED,
+    WAKES,
     Rules,
 )
 from .workspace import Workspace
@@ -78,6 +82,7 @@ class CompiledBodies:
         self._gravity, self._trusts = math.hypot(*system.gravity), trusts  # see `Rules`
         self._last: Print | None = None
         self._one: _Run | None = None
+        self._narrow = False  # whether there is never room for more than one step
         self._rules: Rules | None = None
         self._ruled: MoreauJean | None = None  # whose rules these are
         self._pushed = True  # whether loads are more than the weights
@@ -97,8 +102,8 @@ class CompiledBodies:
         run = self._run(stepper, plan_of_one(stepper, state, dt, t_end), state, control)
         if run.beaten:
             return self._by_hand(stepper, state, run.plan[0], control)
-        of, space = self._kept(stepper, state, run.plan, run.room.copied(), control), self.space
-        end = of.state(0, space.q.flatten(), space.v.flatten())
+        of = self._kept(stepper, state, run.plan, run.room.copied(), control)
+        end = of.state(0, run.room.kept.q[0].copy(), run.room.kept.v[0].copy())
         self._last = Print.of(end)
         return CompiledStep.made(of, 0, (state, end))
 
@@ -155,7 +160,7 @@ class CompiledBodies:
     def _part(self, stepper: MoreauJean, state: State, run: _Run, control: Array | None) -> _Part:
         """Return the steps that kernels have just taken."""
         n, kept, plan = run.taken, run.room.kept.chosen(slice(run.taken)), run.plan[: run.taken]
-        starts = [np.concatenate([x[None], y]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
+        starts = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
         found = []
         for a, b in pairwise(edges(kept, n)):
             make = partial(kept.chosen, slice(a, b)) if b - a < n else lambda: kept
@@ -201,10 +206,11 @@ class CompiledBodies:
 
     def _room(self, n: int, state: State) -> _Run:
         """Return room for n steps from a state, or for as many as fit; that for one is always the same."""
-        found = self._one if n == 1 else None
+        found = self._one if n == 1 or self._narrow else None
         if found is None or found.room.kept.gap.shape[1] != self.space.buffers.room:
             found = self._new_room(n)
-            self._one = found if n == 1 else self._one
+            alone = len(found.room.kept.log) == 1
+            self._one, self._narrow = found if alone else self._one, self._narrow or (alone and n > 1)
         found.room.kept.log.fill(0.0)
         found.taken, found.beaten = 0, False
         return found
@@ -214,7 +220,7 @@ class CompiledBodies:
         from ...._jit import Held
 
         room, nq, nv = self.space.buffers.room, self.system.nq, self.system.nv
-        kept = kept_room(n, LOGGED, (nq, nv, 0, 0), room, 3 * room, SEARCHES)
+        kept = kept_room(n, LOGGED, (nq, nv, 0, 0, 0), room, 3 * room, SEARCHES)
         return _Run(room=kept, held=Held(kept.kept))
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
@@ -226,12 +232,14 @@ class CompiledBodies:
                 project=stepper.project, trusts=self._trusts, short=SHORT * stepper.dt,
             ), stepper  # fmt: skip
         if control is not None or self._pushed:
+            take_back(space)
             space.loads.constant[:] = space.weight
             self._pushed = control is not None
         if control is not None:
             space.loads.constant[:] += vector("control", control, self.system.nv).reshape(-1, 6)
         if self._last is not None and self._last.fits(state):
             return
+        take_back(space)
         self._last, space.laws[STANDS], space.count[OTHERS] = None, 0.0, 1
         space.q[:], space.v[:] = state.q.reshape(-1, 7), state.v.reshape(-1, 6)
         space.count[FEATURES] = 0
@@ -268,7 +276,7 @@ class CompiledBodies:
         self._last = None  # what ends this early, as Ctrl-C, leaves the arrays elsewhere
         space, run = self.space, self._room(len(plan), state)
         count, run.plan = space.count, plan[: len(run.room.kept.log)]
-        count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
+        count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = count[CHECKED] = 0
         while True:
             code = self._call(run)
             run.taken = count.item(TAKEN)
@@ -276,7 +284,12 @@ class CompiledBodies:
                 return run
             if code == GRAPH:
                 space.join(space.memory.pairs[: space.count[PAIRS], :2].copy())
+            elif code == RESTS:
+                leave_out(space)
+            elif code == WAKES:
+                take_back(space)
             elif code == ROOM:
+                take_back(space)
                 self._more_room(int(space.count[PAIRS]))
                 if run.taken:
                     return run
@@ -293,7 +306,7 @@ class CompiledBodies:
     def _cut(self, run: _Run) -> None:
         """Let half of the step at hand be taken in its place; its factorisations stay in the log."""
         count, row = self.space.count, run.row(self.space.count)
-        count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
+        count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = count[CHECKED] = 0
         used = row[FACTORS]
         row[:] = 0.0
         row[FACTORS], run.plan = used, halved(run.plan, run.taken)

@@ -7,47 +7,130 @@ import numpy as np
 from ...._jit import A1, A2, I2, kernel
 from ....arrays import Array, IntArray
 from ..core.records import FORCES, KINETIC, LIFTED, POTENTIAL, REACTIONS
+from ..feature_lists import place_of
 from ..kept import PLACED, ROWS, SHIFTED, TRIED, Kept
-from .records import FEATURES, MODE, RETAKEN, WHICH, BodySolver, BodySpan, BodyStep, Loads, Projection
+from .records import (
+    FEATURES,
+    MODE,
+    PLACE,
+    REST_POTENTIAL,
+    RETAKEN,
+    WHICH,
+    BodySolver,
+    BodySpan,
+    BodyStep,
+    LeftOut,
+    Loads,
+    Projection,
+)
 
 ROUNDING = 1e-15  # of the largest coordinate: what two ways of adding the same numbers may differ by
 
 
-@kernel("void(BodyStep, BodySolver, Projection, Kept, int64)", borrows=True)
-def keep_contacts(step: BodyStep, solver: BodySolver, projection: Projection, kept: Kept, s: int) -> None:
-    """Keep what the contacts did in row s."""
-    n, law, impulse, marks = step.counts[FEATURES], step.memory.law, step.state.impulse, step.acting.marks
-    gap, shifts, mark, p = step.poses.geometry[2], projection.aside.shifts, step.memory.mark, solver.iterate.p
-    at = passes = 0
+@kernel(f"int64({A1})", inline=True, borrows=True)
+def entries(law: Array) -> int:
+    """Return how many entries of the impulse of a contact are kept."""
+    return 3 if law[0] > 0.0 or law[2] != 0.0 else 1
+
+
+@kernel(f"int64(BodyStep, {I2})", borrows=True)
+def place_features(step: BodyStep, table: IntArray) -> int:
+    """Put the PLACE of every feature among all, by their ids, and return how many all are."""
+    n, key, place, mark, r = step.counts[FEATURES], step.left.key, step.acting.marks[PLACE], step.memory.mark, 0
+    for f in range(n):
+        if len(key) > 0:
+            own = place_of(table, mark, f)
+            while r < len(key) and key[r] < own:
+                r += 1
+        place[f] = f + r
+    return int(n + len(key))
+
+
+@kernel("int64(BodyStep, Kept, int64, int64, int64)", borrows=True)
+def keep_own(step: BodyStep, kept: Kept, s: int, f: int, at: int) -> int:
+    """Keep in row s what feature f begins with, its impulse from a place on; return where the next one stands."""
+    g, label = step.acting.marks[PLACE, f], step.memory.mark
+    kept.start[s, g], kept.gap[s, g], kept.acts[s, g], kept.mode[s, g] = at, step.poses.geometry[2, f, 0], 0, -1
+    n = entries(step.memory.law[f])
+    for k in range(n):
+        kept.p[s, at + k], kept.last[s, at + k] = 0.0, step.state.impulse[f, k]
+    for k in range(4):
+        kept.label[s, 4 * g + k] = label[f, k]
+    return int(at + n)
+
+
+@kernel("int64(LeftOut, Kept, int64, int64, int64, int64)", borrows=True)
+def keep_left(left: LeftOut, kept: Kept, s: int, r: int, g: int, at: int) -> int:
+    """Keep feature r of those that are left out as the g-th of row s; returns as `keep_own` does."""
+    kept.start[s, g], kept.gap[s, g] = at, left.gap[r]
+    kept.mode[s, g], kept.acts[s, g], n = left.marks[r, 0], left.marks[r, 1], left.marks[r, 2]
+    for k in range(n):
+        kept.p[s, at + k] = kept.last[s, at + k] = left.impulse[r, k]
+    for k in range(4):
+        kept.label[s, 4 * g + k] = left.label[r, k]
+    return int(at + n)
+
+
+@kernel("void(BodyStep, Kept, int64)", borrows=True)
+def keep_state(step: BodyStep, kept: Kept, s: int) -> None:
+    """Keep the state in row s, in the order of the system."""
+    q, v, left = step.state.q, step.state.v, step.left
+    for i in range(len(q)):
+        b = left.bodies[i]
+        for k in range(7):
+            left.q[b, k] = q[i, k]
+        for k in range(6):
+            left.v[b, k] = v[i, k]
+    for b in range(len(left.q)):
+        for k in range(7):
+            kept.q[s, 7 * b + k] = left.q[b, k]
+        for k in range(6):
+            kept.v[s, 6 * b + k] = left.v[b, k]
+
+
+@kernel(f"void(BodyStep, BodySolver, Projection, Kept, int64, {I2})", borrows=True)
+def keep_contacts(
+    step: BodyStep, solver: BodySolver, projection: Projection, kept: Kept, s: int, table: IntArray
+) -> None:
+    """Keep what the contacts did in row s; table as in `search.ShapeArrays`."""
+    n, marks, shifts, p = step.counts[FEATURES], step.acting.marks, projection.aside.shifts, solver.iterate.p
+    all_of, at, passes = place_features(step, table), 0, 0
     while n > 0 and passes < kept.shifts.shape[1] and not np.isnan(shifts[0, passes]):
         passes += 1
-    for f in range(n):
-        kept.start[s, f], kept.gap[s, f], kept.acts[s, f], kept.mode[s, f] = at, gap[f, 0], 0, -1
-        for k in range(3 if law[f, 0] > 0.0 or law[f, 2] != 0.0 else 1):
-            kept.p[s, at], kept.last[s, at] = 0.0, impulse[f, k]
-            at += 1
-        for a in range(passes):
-            kept.shifts[s, a, f] = shifts[f, a]
-        for k in range(4):
-            kept.label[s, 4 * f + k] = mark[f, k]
-    for f in range(n, kept.start.shape[1]):
-        kept.start[s, f] = at
+    r = f = 0
+    for g in range(all_of):
+        if f < n and marks[PLACE, f] == g:
+            at = keep_own(step, kept, s, f, at)
+            for a in range(passes):
+                kept.shifts[s, a, g] = shifts[f, a]
+            f += 1
+        else:
+            at = keep_left(step.left, kept, s, r, g, at)
+            for a in range(passes):
+                kept.shifts[s, a, g] = 0.0
+            r += 1
+    for g in range(all_of, kept.start.shape[1]):
+        kept.start[s, g] = at
     for c in range(solver.problem.contacts.first[-1]):
         f = marks[WHICH, c]
-        kept.acts[s, f], kept.mode[s, f] = 1, marks[MODE, f]
-        for k in range(kept.start[s, f + 1] - kept.start[s, f]):
-            kept.p[s, kept.start[s, f] + k] = p[c, k]
-    kept.found[s, ROWS], kept.found[s, SHIFTED], kept.found[s, PLACED] = n, passes, 0
+        g = marks[PLACE, f]
+        kept.acts[s, g], kept.mode[s, g] = 1, marks[MODE, f]
+        for k in range(kept.start[s, g + 1] - kept.start[s, g]):
+            kept.p[s, kept.start[s, g] + k] = p[c, k]
+    kept.found[s, ROWS], kept.found[s, SHIFTED], kept.found[s, PLACED] = all_of, passes, 0
     kept.found[s, TRIED] = step.counts[RETAKEN]
 
 
 @kernel("void(BodyStep, Kept, int64)", borrows=True)
 def keep_try(step: BodyStep, kept: Kept, s: int) -> None:
     """Keep where the step at hand ends, which overlooked a contact there."""
-    q1, k = step.state.q1, step.counts[RETAKEN]
+    q1, k, left = step.state.q1, step.counts[RETAKEN], step.left
+    for b in range(len(left.q) if len(q1) < len(left.q) else 0):
+        for a in range(7):
+            kept.tries[s, k, 7 * b + a] = left.q[b, a]
     for i in range(len(q1)):
         for a in range(7):
-            kept.tries[s, k, 7 * i + a] = q1[i, a]
+            kept.tries[s, k, 7 * left.bodies[i] + a] = q1[i, a]
 
 
 @kernel(f"void({A2}, int64, int64)", borrows=True)
@@ -124,7 +207,8 @@ def keep_works(step: BodyStep, span: BodySpan, log: Array) -> None:
     bodies, loads, theta, dt = step.bodies, step.loads, span.theta, span.dt
     q0, v0, q1, v1 = step.state.q, step.state.v, step.state.q1, step.state.v1
     far = top = 0.0
-    log[KINETIC] = log[POTENTIAL] = log[REACTIONS] = log[FORCES] = log[LIFTED] = 0.0
+    log[KINETIC] = log[REACTIONS] = log[FORCES] = log[LIFTED] = 0.0
+    log[POTENTIAL] = step.left.figures[REST_POTENTIAL]
     for i in range(len(bodies.mass)):
         m = bodies.mass[i]
         for k in range(3):

@@ -17,12 +17,13 @@ from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....linalg.block_lu import Ordering
 
 A4 = "float64[:,:,:,::1]"
-OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)  # rows of `Index.marks` and `Aside.marks`
+OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED, PLACE = range(10)  # rows of `Index.marks` and `Aside.marks`
 MIDDLE, SHARE, STANDS = range(3)  # entries of `BodyStep.laws`
+REST_E, REST_GOAL, REST_CONE, REST_GAP, REST_POTENTIAL, REST_ROUGH, REST_DT = range(7)  # of `LeftOut`
 FACTORS, PROXIMAL, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
 # Entries of `BodyStep.counts`
-TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN = range(11)
-DONE, GRAPH, ROOM, HARD, OVERLAP, GAINS, UNLISTED = range(7)  # what a step ends with, see `step`
+TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN, CHECKED = range(12)
+DONE, GRAPH, ROOM, HARD, OVERLAP, GAINS, UNLISTED, RESTS, WAKES = range(9)  # what a step ends with, see `step`
 
 
 @record(A1, A3, I1, by_value=True)
@@ -181,10 +182,10 @@ class Index(NamedTuple):
 
     Attributes
     ----------
-    marks : IntArray, shape (9, f)
+    marks : IntArray, shape (10, f)
         Of every feature OF: the number of its pair; ACTS, LATE: whether it acts, and whether it closes late; MODE, NOW:
-        how it ends, and what that says; JOINED: whether it acts since it closed in the step. WHICH: the feature of
-        every contact.
+        how it ends, and what that says; JOINED: whether it acts since it closed in the step; PLACE: its number among
+        all that a step leaves behind, those of bodies left out too. WHICH: the feature of every contact.
     bounce : Array, shape (f, 3)
         Restitution terms, m/s.
     value : Array, shape (f,)
@@ -202,7 +203,7 @@ class Aside(NamedTuple):
 
     Attributes
     ----------
-    marks : IntArray, shape (9, f)
+    marks : IntArray, shape (10, f)
         As in `Index`; of every feature HELD: whether it ends closed, see `LOOSELY`; ALL: whether it is looked at.
         ACTS: which acted when this was noted.
     shifts : Array, shape (f, passes + 1)
@@ -216,7 +217,42 @@ class Aside(NamedTuple):
     goal: Array
 
 
-@record("Bodies", "Loads", "Memory", "Features", "BodyState", "Poses", "Index", A1, I1, I1)
+@record(I1, I1, A2, A2, A1, I1, I2, A2, A1, I2, by_value=True)
+class LeftOut(NamedTuple):
+    """What rests apart from all that moves, and is left out of the step: it ends as it began.
+
+    Attributes
+    ----------
+    rests : IntArray, shape (n,)
+        Which bodies `find_resting` has found at rest, as the step at hand numbers them.
+    bodies : IntArray, shape (m,)
+        The numbers in the system of the m bodies that take part in the step.
+    q, v : shapes (n, 7) and (n, 6)
+        Of all n bodies of the system, in its order.
+    figures : Array, shape (7,)
+        Of what is left out: the largest residual E and what counts as solved (REST_E, REST_GOAL), how far impulses
+        leave their cones (REST_CONE), the lowest gap, m (REST_GAP), the potential energy, J (REST_POTENTIAL), whether
+        there is friction (REST_ROUGH); the length of the steps for which it rests, s (REST_DT).
+    key : IntArray, shape (r,)
+        Numbers that grow with the ids of the r features left out, see `feature_lists.place_of`.
+    label, impulse, gap : shapes (r, 4), (r, 3) and (r,)
+    marks : IntArray, shape (r, 3)
+        Mode, whether it acts, and how many entries of the impulse are kept.
+    """
+
+    rests: IntArray
+    bodies: IntArray
+    q: Array
+    v: Array
+    figures: Array
+    key: IntArray
+    label: IntArray
+    impulse: Array
+    gap: Array
+    marks: IntArray
+
+
+@record("Bodies", "Loads", "Memory", "Features", "BodyState", "Poses", "Index", "LeftOut", A1, I1, I1)
 class BodyStep(NamedTuple):
     """The step at hand: the bodies and their loads, where they are and what touches.
 
@@ -226,16 +262,18 @@ class BodyStep(NamedTuple):
         As they are named.
     acting : Index
         Which contacts act.
+    left : LeftOut
+        What is not of this step, which is that of all other bodies.
     laws : Array, shape (3,)
         What may change while it is solved. MIDDLE: whether the laws hold at its middle (2: with the contacts that
         acted when they first did); SHARE: the fraction of all restitution that is kept; STANDS: the length of the step
         for which the contacts known still stand, as nothing has moved, s.
-    counts : IntArray, shape (11,)
+    counts : IntArray, shape (12,)
         Steps TAKEN of a call; the STAGE of this one; FEATURES and PAIRS found; whether the impulses at hand are an
         answer (ANSWERED); whether the features are others than at the end of the last step (OTHERS); the feature of the
         largest IMPACT; whether the factors of the last step serve if nothing has moved (SERVES); the feature that
         CLOSES in a crowd (+ 1); how many are LISTED if the step is taken again with others that were overlooked; how
-        often it was RETAKEN.
+        often it was RETAKEN; whether it has been looked at what rests (CHECKED).
     touched : IntArray, shape (n + 1,)
         Work space: by body, in how many pairs it is.
     """
@@ -247,6 +285,7 @@ class BodyStep(NamedTuple):
     state: BodyState
     poses: Poses
     acting: Index
+    left: LeftOut
     laws: Array
     counts: IntArray
     touched: IntArray

@@ -21,9 +21,10 @@ from .contact_modes import beyond_cones, note_modes
 from .contact_search import Search, join_overlaps, search
 from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import begin_again, find_impact, note_acting, work_gain
-from .keep_bodies import keep_again, keep_contacts, keep_try, keep_works
+from .keep_bodies import keep_again, keep_contacts, keep_state, keep_try, keep_works
 from .records import (
     ANSWERED,
+    CHECKED,
     CLOSES,
     DONE,
     FACTORS,
@@ -40,7 +41,14 @@ from .records import (
     OTHERS,
     PAIRS,
     PATH,
+    PLACE,
     PROXIMAL,
+    REST_CONE,
+    REST_DT,
+    REST_E,
+    REST_GAP,
+    REST_GOAL,
+    RESTS,
     RETAKEN,
     ROOM,
     SERVES,
@@ -49,6 +57,7 @@ from .records import (
     STANDS,
     TAKEN,
     UNLISTED,
+    WAKES,
     WHICH,
     Bodies,
     BodyAnswer,
@@ -59,6 +68,7 @@ from .records import (
     Projection,
     Rules,
 )
+from .resting import find_resting
 from .step import begin_step, end_step, looped, solve_step
 
 MOST = 60.0  # factorisations of an island of a pile, before the step is cut
@@ -136,32 +146,64 @@ def same_pairs(n: int, found: IntArray, known: IntArray) -> bool:
     return same
 
 
+@kernel("boolean(BodyStep)", inline=True, borrows=True)
+def left_out(step: BodyStep) -> bool:
+    """Return whether bodies are left out."""
+    return len(step.state.v) < len(step.left.rests)
+
+
+@kernel("boolean(Rules, BodyStep, BodySpan)", borrows=True)
+def must_wake(rules: Rules, step: BodyStep, span: BodySpan) -> bool:
+    """Return whether what is left out has to be looked at again: it is for other steps, or nothing moves any more."""
+    return bool(not rules.trusts or step.left.figures[REST_DT] != span.dt or at_rest(step.state.v))
+
+
+@kernel("boolean(BodyStep, int64)", borrows=True)
+def meets_left(step: BodyStep, n: int) -> bool:
+    """Return whether any of n features found is with a body that is left out."""
+    bodies, awake, some = step.features.bodies, len(step.state.v), False
+    for f in range(n):
+        some = some or bodies[f, 0] >= awake or bodies[f, 1] >= awake
+    return some
+
+
 @kernel("int64(Rules, Search, BodyStep, BodySolver, Projection, BodySpan)", borrows=True)
 def find_contacts(
     rules: Rules, find: Search, step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan
 ) -> int:  # fmt: skip
-    """Find the contacts of the next step and put everything at its middle; return DONE, or ROOM or GRAPH.
+    """Find the contacts of the next step and put everything at its middle; return DONE, or what is to be done before.
 
     Where nothing has moved since the last step the contacts known still stand, and where the step is taken again, or
-    its graph has been analysed, those listed.
+    its graph has been analysed, those listed. Bodies that rest apart are left out (RESTS) until something comes near
+    them (WAKES).
     """
     count, n, still = step.counts, step.counts[FEATURES], rules.trusts and step.laws[STANDS] == span.dt
+    if left_out(step) and count[CHECKED] == 0 and must_wake(rules, step, span):
+        return WAKES
+    apply_loads(step.bodies, step.loads, step.state.force, span.t + (1.0 - span.theta) * span.dt)
     if not still:
         count[SERVES], pairs, of = 0, step.memory.pairs, step.acting.marks[OF]
         n = count[LISTED] if count[LISTED] > 0 else search(find, step, span.dt, rules.gravity)
-        if n > len(step.features.kind):
-            count[PAIRS] = n
+        if n + len(step.left.key) > len(step.features.kind):
+            count[PAIRS] = n + len(step.left.key)
             return ROOM
+        if left_out(step) and meets_left(step, n):
+            count[LISTED] = n
+            return WAKES
         if carry_over(step, n, solver.iterate.best):
             count[OTHERS] = 1
         count[FEATURES] = n
         count[PAIRS] = group_pairs(step.features.bodies, n, pairs, of, step.touched)
+        if count[CHECKED] == 0:
+            count[CHECKED] = 1
+            if find_resting(step, solver, span):
+                count[LISTED] = n
+                return WAKES if left_out(step) else RESTS
         if not same_pairs(count[PAIRS], pairs, solver.problem.contacts.pair):
             count[LISTED] = n
             return GRAPH
         for f in range(n):
             projection.aside.marks[OF, f] = of[f]
-    apply_loads(step.bodies, step.loads, step.state.force, span.t + (1.0 - span.theta) * span.dt)
     if not begin_step(step, solver, span, still):
         count[SERVES] = 0
     return DONE
@@ -261,28 +303,34 @@ def take_step(
     return int(solve_and_judge(step, solver, projection, span, log)) if count[STAGE] == BEGUN else DONE
 
 
-@kernel("boolean(BodyStep, BodySolver, Projection, BodySpan, Kept, int64)", borrows=True)
+@kernel(f"boolean(BodyStep, BodySolver, Projection, BodySpan, Kept, int64, {I2})", borrows=True)
 def leave_step(
-    step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, kept: Kept, s: int
+    step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, kept: Kept, s: int, table: IntArray
 ) -> bool:  # fmt: skip
-    """Put the state at the end of the step, and what it leaves in row s; return whether nothing moved or moves."""
-    count, state, gap, log = step.counts, step.state, step.poses.geometry[2], kept.log[s]
+    """Put the state at the end of the step, and what it leaves in row s; return whether nothing moved or moves.
+
+    What is left out leaves there what it did in the step before. table: of shapes, as in `search.ShapeArrays`.
+    """
+    count, state, gap, log, left = step.counts, step.state, step.poses.geometry[2], kept.log[s], step.left.figures
     for f in range(count[FEATURES]):
         log[GAP] = min(log[GAP], gap[f, 0])
     changed = note_modes(step, solver)
     log[CONE], log[KEPT] = beyond_cones(solver), step.laws[SHARE]
     log[CHANGED] = changed + count[OTHERS] + step.laws[MIDDLE]
-    log[AT] = count[IMPACT] + 1 if step.laws[MIDDLE] > 0.0 else -count[CLOSES]
+    if left_out(step):
+        log[E_], log[GOAL] = max(log[E_], left[REST_E]), max(log[GOAL], left[REST_GOAL])
+        log[GAP], log[CONE] = min(log[GAP], left[REST_GAP]), max(log[CONE], left[REST_CONE])
     turn_spins(step.poses.R[1], state.guess, 1.0, state.v1)
     keep_works(step, span, log)
     was = at_rest(state.v)
     stays = end_step(step, solver)
-    for i in range(len(state.q)):
-        for k in range(7):
-            kept.q[s, 7 * i + k] = state.q[i, k]
-        for k in range(6):
-            kept.v[s, 6 * i + k] = state.v[i, k]
-    keep_contacts(step, solver, projection, kept, s)
+    keep_state(step, kept, s)
+    keep_contacts(step, solver, projection, kept, s, table)
+    place = step.acting.marks[PLACE]
+    if step.laws[MIDDLE] > 0.0:
+        log[AT] = place[count[IMPACT]] + 1
+    elif count[CLOSES] > 0:
+        log[AT] = -1 - place[count[CLOSES] - 1]
     return was and stays
 
 
@@ -312,7 +360,7 @@ def go_on(step: BodyStep) -> None:
     count, laws = step.counts, step.laws
     count[TAKEN] += 1
     count[STAGE] = START
-    count[ANSWERED] = count[OTHERS] = count[LISTED] = count[RETAKEN] = 0
+    count[ANSWERED] = count[OTHERS] = count[LISTED] = count[RETAKEN] = count[CHECKED] = 0
     laws[MIDDLE], laws[SHARE] = 0.0, 1.0
 
 
@@ -342,9 +390,9 @@ def advance_bodies(
         if code != DONE:
             return int(code)
         n = join_overlaps(find, step)
-        if n > len(step.features.kind):
+        if n + len(step.left.key) > len(step.features.kind):
             take_again_listing(step, 0)
-            count[PAIRS], count[RETAKEN] = n, 0
+            count[PAIRS], count[RETAKEN] = n + len(step.left.key), 0
             return ROOM
         if n > count[FEATURES]:
             if count[RETAKEN] == SEARCHES:
@@ -352,7 +400,7 @@ def advance_bodies(
             keep_try(step, kept, s)
             take_again_listing(step, n)
             continue
-        stays = leave_step(step, solver, projection, span, kept, s)
+        stays = leave_step(step, solver, projection, span, kept, s, find.shapes.table)
         same = repeats(rules, step, span, stays, kept.log[s])
         laws[STANDS] = span.dt if stays and count[RETAKEN] == 0 else 0.0  # else what it found is not there any more
         go_on(step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,21 @@ from .records import (
     BodyStep,
     Features,
     Index,
+    LeftOut,
     Loads,
     Memory,
     Poses,
     Projection,
 )
+
+
+def nothing_left(n: int) -> LeftOut:
+    """Return that nothing is left out of n bodies."""
+    none, r = np.zeros((0, 4), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return LeftOut(
+        np.zeros(n, dtype=np.int64), np.arange(n), np.zeros((n, 7)), np.zeros((n, 6)), np.zeros(7), r, none,
+        np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3), dtype=np.int64),
+    )  # fmt: skip
 
 
 class Workspace:
@@ -36,14 +47,24 @@ class Workspace:
     system : SpatialSystem
     shapes : Shapes
     bodies, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, memory, laws, count
-        What the records are made of; `beside` is the problem of the projection, and `bench` its work space.
+        What the records are made of; `beside` is the problem of the projection, and `bench` its work space. Bodies that
+        are left out stand behind all others.
+    order : IntArray, shape (n,)
+        The bodies by their numbers in the system, as they stand.
+    awake : int
+        How many are not left out.
+    left : LeftOut
+        What is.
     search, step, solver, projection
         The records that kernels take.
     """
 
     def __init__(self, system: SpatialSystem) -> None:
         n = len(system.bodies)
-        self.system, self.shapes = system, system.contacts.shapes
+        shapes = system.contacts.shapes
+        own = shapes.arrays._replace(table=shapes.arrays.table.copy())  # its numbers of bodies change
+        self.system, self.shapes = system, replace(shapes, arrays=own)
+        self.order, self.awake, self.left = np.arange(n), n, nothing_left(n)
         inertia = np.array([body.inertia for body in system.bodies])
         ball = np.array([np.array_equal(J, J[0, 0] * np.eye(3)) for J in inertia], dtype=np.int64)
         self.bodies = Bodies(np.array([body.mass for body in system.bodies]), inertia, ball)
@@ -70,8 +91,10 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count, self.laws = np.zeros(11, dtype=np.int64), np.array([0.0, 1.0, 0.0])
+        self.count, self.laws = np.zeros(12, dtype=np.int64), np.array([0.0, 1.0, 0.0])
         self.solver: Any = None
+        self.ahead: Any = None
+        self.features, self.modes = list[Any](), np.zeros(0, dtype=np.int64)  # of what is left out, see `left_out`
         self.projection: Any = None
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
@@ -80,9 +103,7 @@ class Workspace:
         """Make room for so many features; what was known of contacts is forgotten."""
         n, b = len(self.v), self.buffers
         b.reserve(room)
-        self.impulse = np.zeros((room, 3))
-        self.state = BodyState._make((self.q, self.v, self.impulse, *self.vectors, self.q1))
-        self.iterate = Iterate._make((*(np.zeros((room, 3)) for _ in range(4)), np.zeros((n, 6))))
+        self.impulse, self.rows, self.speeds = np.zeros((room, 3)), np.zeros((4, room, 3)), np.zeros((n, 6))
         self.poses = Poses(
             self.places,
             self.turns,
@@ -91,8 +112,8 @@ class Workspace:
             np.zeros(n + 1, dtype=np.int64),
             np.zeros((3, 7)),
         )  # fmt: skip
-        self.index = Index(np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room))
-        self.aside = Aside(np.zeros((9, room), dtype=np.int64), np.zeros((room, PASSES + 1)), np.zeros(room))
+        self.index = Index(np.zeros((10, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room))
+        self.aside = Aside(np.zeros((10, room), dtype=np.int64), np.zeros((room, PASSES + 1)), np.zeros(room))
         self.memory = Memory(
             np.zeros((room, 4), dtype=np.int64), np.zeros((room, 3), dtype=np.int64), self.table, np.zeros((room, 3)),
             self.kind,
@@ -115,19 +136,30 @@ class Workspace:
         self.join(self.pair)
 
     def _put_step(self) -> None:
-        """Make the records of a search and of the step."""
+        """Make the records of a search and of the step, for the bodies that are not left out."""
         from ...._jit import Held
         from ....mechanics.collision.bounds.search_records import ContactList
         from .contact_search import Search
 
-        found: Any = self.buffers.answer
-        ahead: Any = ContactList(*(np.zeros_like(part) for part in found))
+        m, found = self.awake, self.buffers.answer
+        by_body = [x[:m] for x in (*self.vectors, self.q1)]
+        self.state = BodyState._make((self.q[:m], self.v[:m], self.impulse, *by_body))
+        self.iterate = Iterate._make((*self.rows, self.speeds[:m]))
+        loads = self.loads._replace(constant=self.loads.constant[:m], weight=self.loads.weight[:m])
         shapes, space = self.buffers.shapes.value, self.buffers.space.value
-        self.search: Any = Held(Search(shapes, space, ContactList(*found), ahead))
+        if self.ahead is None or len(self.ahead.kind) != len(found.kind):
+            self.ahead = ContactList._make([np.zeros_like(part) for part in found])
+        self.search: Any = Held(Search(shapes, space, ContactList(*found), self.ahead))
         features = Features(found.kind, found.bodies, found.data, found.label, self.memory.law)
-        step = (self.bodies, self.loads, self.memory, features, self.state, self.poses, self.index)
-        touched = np.zeros(len(self.v) + 1, dtype=np.int64)
+        bodies = Bodies._make([x[:m] for x in self.bodies])
+        step = (bodies, loads, self.memory, features, self.state, self.poses, self.index, self.left)
+        touched = np.zeros(m + 1, dtype=np.int64)
         self.step: Any = Held(BodyStep(*step, self.laws, self.count, touched))
+
+    def put_records(self) -> None:
+        """Make all records anew: other bodies are left out."""
+        self._put_step()
+        self.join(self.pair[:0])
 
     def join(self, pair: IntArray) -> None:
         """Take the pairs of bodies that may touch, and analyse their graph."""
@@ -135,16 +167,22 @@ class Workspace:
         from ....contact.free_bodies.block_places import block_places
         from ....linalg.block_lu import analyse
 
-        n = len(self.v)
+        n = self.awake
         self.pair = np.ascontiguousarray(pair)
         self.ordering = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
         slot, rows = block_places(n, self.pair, self.ordering), self.ordering.rows
         self.problem, self.beside = (
-            BodyProblem(Contacts(self.pair, np.zeros(len(pair) + 1, dtype=np.int64), slot, *frames), *solid, w, mu, rho)
-            for solid, (frames, w, mu, rho) in zip(self.solid, self.by_contact, strict=True)
+            BodyProblem._make(
+                (
+                    Contacts(self.pair, np.zeros(len(pair) + 1, dtype=np.int64), slot, *frames),
+                    *[x[:n] for x in solid],
+                    *by_contact,
+                )
+            )
+            for solid, (frames, *by_contact) in zip(self.solid, self.by_contact, strict=True)
         )
         self.work, self.bench = (
-            BodyWork._make((np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *by_body, mode))
+            BodyWork._make((np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *[x[:n] for x in by_body], mode))
             for (*by_row, mode), by_body in zip(self.by_row, self.by_body, strict=True)
         )
         solver = BodySolver(self.problem, self.ordering, self.work, self.iterate)

@@ -369,8 +369,9 @@ class CompiledSystem:
 
     def _kept_room(self, n: int, whole: bool = True) -> Room:
         """Return room for n steps, or for as many as fit; see `kept_room`."""
-        layout, (nq, nv) = self.parts.model.layout, (self.system.nq, self.system.nv)
-        return kept_room(n, LOGGED, (nq, nv, nq, nq + nv), len(layout.kind), len(layout.reach), 1, whole)
+        layout, nq, nv = self.parts.model.layout, self.system.nq, self.system.nv
+        R, m = len(layout.kind), len(layout.reach)
+        return kept_room(n, LOGGED, (nq, nv, nq, nq + nv, 6 * R), R, m, 1, whole)
 
     def _new_room(self, n: int) -> Held:
         """Return room of its own for n steps."""

@@ -18,7 +18,7 @@ class SearchShapes(NamedTuple):
     solids: Array
 
 
-@record(A2, A1, I1, I1, A2, A2)
+@record(A2, A1, I1, I1, A2, A2, I1)
 class SearchSpace(NamedTuple):
     """Work space of a search, with room for c contacts; m = max(s, c).
 
@@ -35,6 +35,9 @@ class SearchSpace(NamedTuple):
         For the corners of faces.
     found : Array, shape (c + 1, 24)
         How many contacts are found, and behind that each in the frames of its shapes.
+    awake : IntArray, shape (1,)
+        Bodies from this number on stay where the last search found them: contacts among them and with the ground are
+        not looked for.
     """
 
     world: Array
@@ -43,6 +46,7 @@ class SearchSpace(NamedTuple):
     near: IntArray
     room: Array
     found: Array
+    awake: IntArray
 
 
 @record(I1, I2, I2, A2, by_value=True)

@@ -10,66 +10,78 @@ import numpy as np
 from ....arrays import Array, IntArray
 from ....mechanics.collision.broad_phase import LABELS
 from ....mechanics.collision.search import ALL
-from .records import ACTS, CHECKED, FEATURES, LISTED, MODE, NOW, STANDS
+from .records import ACTS, CHECKED, FEATURES, LISTED, MODE, NOW, REST_POTENTIAL, STANDS
 from .workspace import Workspace, nothing_left
 
 
 def leave_out(space: Workspace) -> None:
     """Leave out the bodies that the kernels found at rest apart, with the features between them that are listed."""
-    rests, n, found = space.left.rests != 0, int(space.count[LISTED]), space.buffers.answer
+    rests = np.ones(len(space.v), dtype=np.bool_)
+    rests[space.order[: space.awake]] = space.left.rests[: space.awake] != 0
+    figures = space.left.figures
+    _gather(space, True)
+    n, found, marks = int(space.count[LISTED]), space.buffers.answer, space.index.marks
     sleeps = np.append(rests, True)[found.bodies[:n]].all(axis=1)  # the ground is the last one
     own, apart = np.flatnonzero(~sleeps), np.flatnonzero(sleeps)
-    marks, law, left = space.index.marks, space.memory.law[apart], space.left
-    acts = marks[ACTS, apart]
+    label, acts = found.label[apart], marks[ACTS, apart]
+    law = space.table[space.kind[label[:, 0]], space.kind[label[:, 2]]]
     entries = np.where((law[:, 0] > 0.0) | (law[:, 2] != 0.0), 3, 1)
-    space.features = [part[apart] for part in found]
-    space.left = left._replace(
-        bodies=np.flatnonzero(~rests), key=_keys(space, found.label[apart]), label=found.label[apart],
+    figures[REST_POTENTIAL] = -float(np.sum((space.weight[:, :3] * space.q[:, :3])[rests]))
+    space.left = space.left._replace(
+        bodies=np.flatnonzero(~rests), figures=figures, key=_keys(space, label), label=label,
         impulse=space.impulse[apart], gap=space.poses.geometry[0, apart, 0],
         marks=np.stack([np.where(acts != 0, marks[MODE, apart], -1), acts, entries], axis=1),
     )  # fmt: skip
-    space.modes = marks[NOW, apart]
-    space.left.q[space.order], space.left.v[space.order] = space.q, space.v
+    space.features, space.modes = [part[apart] for part in found], marks[NOW, apart]
+    space.left.q[:], space.left.v[:] = space.q, space.v
     _keep(space, own)
     order = np.concatenate([space.left.bodies, np.flatnonzero(rests)])
     found.bodies[: len(own)] = _places(order)[found.bodies[: len(own)]]
     _put_in_order(space, order, len(space.left.bodies))
     space.count[FEATURES] = space.count[LISTED] = len(own)
+    space.put_records()
 
 
 def take_back(space: Workspace) -> None:
     """Let all bodies take part again: the step at hand begins with what is listed and what was left out."""
+    if space.awake < len(space.v):
+        _gather(space, space.count[LISTED] > 0)
+        space.put_records()
+
+
+def _gather(space: Workspace, listed: bool) -> None:
+    """Put bodies and features in the order of the system, with what was left out; listed: whether features are."""
     if space.awake == len(space.v):
         return
-    found, listed, known = space.buffers.answer, int(space.count[LISTED]), int(space.count[FEATURES])
-    now, before = _merged(space, found.label[:listed]), _merged(space, space.memory.mark[:known])
-    order = _places(space.order)[:-1]
-    found.bodies[:listed] = np.append(space.order, -1)[found.bodies[:listed]]
-    if listed > 0:
+    found, n, known = space.buffers.answer, int(space.count[LISTED]), int(space.count[FEATURES])
+    if listed:
+        place = _merged(space, found.label[:n])
+        found.bodies[:n] = np.append(space.order, -1)[found.bodies[:n]]
         for part, more in zip(found, space.features, strict=True):
-            part[: len(now)] = np.concatenate([part[:listed], more])[now]
-        space.count[LISTED] = len(now)
-    _know(space, known, before)
-    _put_in_order(space, order, len(order))
+            part[: len(place)] = np.concatenate([part[:n], more])[place]
+        space.count[LISTED] = len(place)
+    _know(space, known, _merged(space, space.memory.mark[:known]))
+    _put_in_order(space, _places(space.order)[:-1], len(space.v))
 
 
 def _know(space: Workspace, known: int, place: IntArray) -> None:
-    """Put the labels, impulses and modes of what was left out among those of the features known."""
-    left, total = space.left, len(place)
-    marks = space.index.marks
-    space.memory.mark[:total] = np.concatenate([space.memory.mark[:known], left.label])[place]
-    space.impulse[:total] = np.concatenate([space.impulse[:known], left.impulse])[place]
-    marks[NOW, :total] = np.concatenate([marks[NOW, :known], space.modes])[place]
-    space.count[FEATURES] = total
+    """Put what is known of features that were left out among what is known of the others."""
+    left, marks = space.left, space.index.marks
+    parts = (
+        (space.memory.mark, left.label), (space.impulse, left.impulse), (marks[NOW], space.modes),
+        (marks[MODE], left.marks[:, 0]), (marks[ACTS], left.marks[:, 1]), (space.poses.geometry[0, :, 0], left.gap),
+    )  # fmt: skip
+    for part, more in parts:
+        part[: len(place)] = np.concatenate([part[:known], more])[place]
+    space.count[FEATURES] = len(place)
 
 
 def _keep(space: Workspace, own: IntArray) -> None:
     """Keep some of the features that are listed, and of what is known."""
     n = len(own)
-    for part in (*space.buffers.answer, space.memory.mark, space.impulse, space.memory.law):
+    for part in (*space.buffers.answer, space.memory.mark, space.impulse):
         part[:n] = part[own]
-    for row in (NOW, MODE):
-        space.index.marks[row, :n] = space.index.marks[row, own]
+    space.index.marks[NOW, :n] = space.index.marks[NOW, own]
 
 
 def _keys(space: Workspace, label: IntArray) -> IntArray:
@@ -105,4 +117,3 @@ def _put_in_order(space: Workspace, order: IntArray, awake: int) -> None:
     if awake == n:
         space.left = nothing_left(n)
     space.count[CHECKED], space.laws[STANDS] = int(awake < n), 0.0
-    space.put_records()

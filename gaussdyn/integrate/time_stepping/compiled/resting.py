@@ -37,7 +37,6 @@ from .records import (
     REST_E,
     REST_GAP,
     REST_GOAL,
-    REST_POTENTIAL,
     REST_ROUGH,
     WHICH,
     BodySolver,
@@ -216,19 +215,15 @@ def judge_rest(step: BodyStep, solver: BodySolver, problem: BodyProblem, span: B
 
 @kernel("void(BodyStep, BodySolver, BodyProblem, BodySpan)", borrows=True)
 def note_rest(step: BodyStep, solver: BodySolver, problem: BodyProblem, span: BodySpan) -> None:
-    """Put the figures of what rests."""
+    """Let the figures of what is left out be those of what rests, too."""
     figures, rests, island, p = step.left.figures, step.left.rests, step.touched, solver.iterate.p
     first, pair, mu = problem.contacts.first, problem.contacts.pair, problem.mu
-    for k in range(len(figures)):
-        figures[k] = 0.0
     figures[REST_DT] = span.dt
     for i in range(len(step.state.v)):
         if rests[i] == 0:
             continue
         E, goal = residual_of(step, island[i], span.tol)
         figures[REST_E], figures[REST_GOAL] = max(figures[REST_E], E), max(figures[REST_GOAL], goal)
-        for k in range(3):
-            figures[REST_POTENTIAL] -= step.loads.weight[i, k] * step.state.q[i, k]
     for k in range(len(first) - 1):
         size = np.sqrt(step.state.mean[island[pair[k, 1]], SIZE])
         for c in range(first[k], first[k + 1] if rests[pair[k, 1]] else 0):

@@ -198,7 +198,7 @@ def find_contacts(
             count[CHECKED] = 1
             if find_resting(step, solver, span):
                 count[LISTED] = n
-                return WAKES if left_out(step) else RESTS
+                return RESTS
         if not same_pairs(count[PAIRS], pairs, solver.problem.contacts.pair):
             count[LISTED] = n
             return GRAPH

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....arrays import IntArray
 from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts, Iterate
+from ....linalg.block_lu import Ordering
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ..scheme import PASSES
@@ -28,6 +29,12 @@ from .records import (
     Poses,
     Projection,
 )
+
+
+def unconnected(n: int) -> Ordering:
+    """Return the elimination of n bodies none of which touches another, as `analyse` does."""
+    number, none = np.arange(n), np.zeros(n + 1, dtype=np.int64)
+    return Ordering(number, number.copy(), none, none[:0].copy(), none.copy(), np.zeros((0, 3), dtype=np.int64))
 
 
 def nothing_left(n: int) -> LeftOut:
@@ -92,6 +99,8 @@ class Workspace:
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
         self.count, self.laws = np.zeros(12, dtype=np.int64), np.array([0.0, 1.0, 0.0])
+        self.search: Any = None
+        self.step: Any = None
         self.solver: Any = None
         self.ahead: Any = None
         self.features, self.modes = list[Any](), np.zeros(0, dtype=np.int64)  # of what is left out, see `left_out`
@@ -149,12 +158,16 @@ class Workspace:
         shapes, space = self.buffers.shapes.value, self.buffers.space.value
         if self.ahead is None or len(self.ahead.kind) != len(found.kind):
             self.ahead = ContactList._make([np.zeros_like(part) for part in found])
-        self.search: Any = Held(Search(shapes, space, ContactList(*found), self.ahead))
+        search = Search(shapes, space, ContactList(*found), self.ahead)
         features = Features(found.kind, found.bodies, found.data, found.label, self.memory.law)
         bodies = Bodies._make([x[:m] for x in self.bodies])
         step = (bodies, loads, self.memory, features, self.state, self.poses, self.index, self.left)
         touched = np.zeros(m + 1, dtype=np.int64)
-        self.step: Any = Held(BodyStep(*step, self.laws, self.count, touched))
+        whole = BodyStep(*step, self.laws, self.count, touched)
+        if self.step is None:
+            self.search, self.step = Held(search), Held(whole)
+        self.search.renew(search)
+        self.step.renew(whole)
 
     def put_records(self) -> None:
         """Make all records anew: other bodies are left out."""
@@ -169,7 +182,8 @@ class Workspace:
 
         n = self.awake
         self.pair = np.ascontiguousarray(pair)
-        self.ordering = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
+        a, b = np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1])
+        self.ordering = analyse(n, a, b) if (a >= 0).any() else unconnected(n)
         slot, rows = block_places(n, self.pair, self.ordering), self.ordering.rows
         self.problem, self.beside = (
             BodyProblem._make(

@@ -7,8 +7,9 @@
 * Flags of compiling are keys of dictionaries, and listed anew whenever one is compared with itself.
 * An index may be negative, and is then counted from the end: code for that at every index keeps loops from becoming
   vectors. In kernels of `FORWARD` only negative numbers in their text are.
-* Loops that become vectors take several of these at a time, and fewer than sixteen entries one by one. What `FORWARD`
-  has is shorter: one vector at a time.
+* Loops that become vectors take several of these at a time, and fewer than sixteen entries one by one; what is left
+  over is written out eight times. What `FORWARD` has is shorter: one vector at a time, then one entry at a time, for
+  the code of a step is several times what a core keeps at hand.
 * Machine code on disk has the code beside it that callers are linked with, which is read though none is compiled; and
   every call of LLVM is told to listeners that nobody has put there. Loading takes half the time without.
 
@@ -31,8 +32,11 @@ from numba.extending import overload
 from numba.np import arrayobj
 
 _find_type = BaseFunction.get_call_type
-NAME, INTERLEAVE = "gaussdyn", "-force-vector-interleave"
-FORWARD = ("integrate.time_stepping.core", "linalg", "mechanics.trees", "programs.blocks", "programs.laws")
+NAME, INTERLEAVE, UNROLL = "gaussdyn", "-force-vector-interleave", "-unroll-runtime"
+FORWARD = (
+    "integrate.time_stepping.core", "linalg", "mechanics.collision.vectors", "mechanics.trees", "programs.blocks",
+    "programs.laws",
+)  # fmt: skip
 _forward = [False]  # whether loops are those of `FORWARD`, kernels that are compiled within others last
 _IR: Any = cgutils.ir
 _fixed_index = arrayobj.fix_integer_index
@@ -56,12 +60,17 @@ def short_loops(module: str) -> Iterator[None]:
     """Compile a kernel of a module, and within it those that it calls: loops as is best there, see `FORWARD`."""
     of = module.partition(".")[2] + "."
     _forward.append(any(of.startswith(f"{one}.") for one in FORWARD))
-    llvm.set_option(NAME, f"{INTERLEAVE}={int(_forward[-1])}")
+    _set_loops()
     try:
         yield
     finally:
         _forward.pop()
-        llvm.set_option(NAME, f"{INTERLEAVE}={int(_forward[-1])}")
+        _set_loops()
+
+
+def _set_loops() -> None:
+    llvm.set_option(NAME, f"{INTERLEAVE}={int(_forward[-1])}")
+    llvm.set_option(NAME, f"{UNROLL}={'false' if _forward[-1] else 'true'}")
 
 
 def _unlike_shapes(_given: Any, _wanted: Any) -> None:

@@ -157,25 +157,25 @@ def factor_flat(A: Array, n: int, pivot: IntArray) -> bool:
     Returns False if A is singular.
     """
     for k in range(n):
-        p, row = k, A[k * n : (k + 1) * n]
+        p, row = k, k * n
         for i in range(k + 1, n):
             if abs(A[i * n + k]) > abs(A[p * n + k]):
                 p = i
         pivot[k] = p
         if p != k:
-            other = A[p * n : (p + 1) * n]
+            other = p * n
             for j in range(n):
-                row[j], other[j] = other[j], row[j]
-        if not abs(row[k]) > 0.0:
+                A[row + j], A[other + j] = A[other + j], A[row + j]
+        if not abs(A[row + k]) > 0.0:
             return False
-        inverse = 1.0 / row[k]
+        inverse = 1.0 / A[row + k]
         for i in range(k + 1, n):
-            below = A[i * n : (i + 1) * n]
-            if below[k] != 0.0:
-                f = below[k] * inverse
-                below[k] = f
+            below = i * n
+            if A[below + k] != 0.0:
+                f = A[below + k] * inverse
+                A[below + k] = f
                 for j in range(k + 1, n):
-                    below[j] -= f * row[j]
+                    A[below + j] -= f * A[row + j]
     return True
 
 
@@ -186,12 +186,12 @@ def solve_flat(A: Array, n: int, pivot: IntArray, b: Array) -> None:
         p = pivot[k]
         b[k], b[p] = b[p], b[k]
     for i in range(n):
-        row, value = A[i * n : (i + 1) * n], b[i]
+        row, value = i * n, b[i]
         for j in range(i):
-            value -= row[j] * b[j]
+            value -= A[row + j] * b[j]
         b[i] = value
     for i in range(n - 1, -1, -1):
-        row, value = A[i * n : (i + 1) * n], b[i]
+        row, value = i * n, b[i]
         for j in range(i + 1, n):
-            value -= row[j] * b[j]
-        b[i] = value / row[i]
+            value -= A[row + j] * b[j]
+        b[i] = value / A[row + i]

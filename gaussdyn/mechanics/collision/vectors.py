@@ -63,3 +63,9 @@ def turned_back(R: Array, x: Vector) -> Vector:
 def triple3(x: Array) -> Vector:
     """Return an array of three numbers as a tuple."""
     return (x[0], x[1], x[2])
+
+
+@kernel(f"{V3}({A1}, int64)", borrows=True)
+def three(x: Array, i: int) -> Vector:
+    """Return x[i:i+3] as a tuple: numba would ask of a slice whether it ends within the array."""
+    return (x[i], x[i + 1], x[i + 2])

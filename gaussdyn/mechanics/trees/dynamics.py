@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.vectors import V3, Vector, along, cross3, triple3
+from ..collision.vectors import V3, Vector, along, cross3, three, triple3
 from .forest import ABOVE, ARMATURE, LAST, OF, PARENT, ROOT, Moving, Trees
-from .kinematics import put3
+from .kinematics import put_three
 
 
 @kernel(f"UniTuple({V3}, 2)({A1}, {V3}, {V3})", borrows=True)
 def momentum(inertia: Array, w: Vector, u: Vector) -> tuple[Vector, Vector]:
     """Return (moment, force) = inertia times motion (w, u)."""
-    m, c, I = inertia[0], triple3(inertia[1:4]), inertia[4:10]
+    m, c = inertia[0], three(inertia, 1)
     turning, going = cross3(c, u), cross3(w, c)
     moment = (
-        I[0] * w[0] + I[3] * w[1] + I[4] * w[2] + turning[0],
-        I[3] * w[0] + I[1] * w[1] + I[5] * w[2] + turning[1],
-        I[4] * w[0] + I[5] * w[1] + I[2] * w[2] + turning[2],
+        inertia[4] * w[0] + inertia[7] * w[1] + inertia[8] * w[2] + turning[0],
+        inertia[7] * w[0] + inertia[5] * w[1] + inertia[9] * w[2] + turning[1],
+        inertia[8] * w[0] + inertia[9] * w[1] + inertia[6] * w[2] + turning[2],
     )
     return moment, along(going, m, u)
 
@@ -43,7 +43,7 @@ def mass_matrix(trees: Trees, moving: Moving, M: Array) -> None:
         for i in range(10 if p < n else 0):
             whole[p, i] += whole[b, i]
     for k in range(len(dofs)):  # where M has no entries it keeps its zeros
-        (n0, n1, n2), (f0, f1, f2) = momentum(whole[dofs[k, OF]], triple3(S[k, 0:3]), triple3(S[k, 3:6]))
+        (n0, n1, n2), (f0, f1, f2) = momentum(whole[dofs[k, OF]], three(S[k], 0), three(S[k], 3))
         row, j = M[k], k
         while j >= 0:
             s = S[j]
@@ -58,18 +58,18 @@ def take_bias(trees: Trees, moving: Moving, h: Array) -> None:
     n, weight = len(trees.inertia), triple3(trees.gravity)
     for b in range(n):
         own, speed, bias = moving.inertia[b], moving.speed[b], moving.bias[b]
-        w, u = triple3(speed[0:3]), triple3(speed[3:6])
-        turning, going = momentum(own, triple3(bias[0:3]), along(triple3(bias[3:6]), -1.0, weight))
+        w, u = three(speed, 0), three(speed, 3)
+        turning, going = momentum(own, three(bias, 0), along(three(bias, 3), -1.0, weight))
         moment, impulse = momentum(own, w, u)  # which move along with the body: their rate is v x* h
-        put3(moving.wrench[b, 0:3], along(turning, 1.0, along(cross3(w, moment), 1.0, cross3(u, impulse))))
-        put3(moving.wrench[b, 3:6], along(going, 1.0, cross3(w, impulse)))
+        put_three(moving.wrench[b], 0, along(turning, 1.0, along(cross3(w, moment), 1.0, cross3(u, impulse))))
+        put_three(moving.wrench[b], 3, along(going, 1.0, cross3(w, impulse)))
     for b in range(n - 1, -1, -1):
         p = trees.bodies[b, PARENT]
         for i in range(6 if p < n else 0):
             moving.wrench[p, i] += moving.wrench[b, i]
     for k in range(len(trees.dofs)):
         f = moving.wrench[trees.dofs[k, OF]]
-        h[k] = -paired(moving.S[k], triple3(f[0:3]), triple3(f[3:6]))
+        h[k] = -paired(moving.S[k], three(f, 0), three(f, 3))
 
 
 @kernel(f"void(Trees, Moving, int64, {V3}, {V3}, {V3}, float64, {A1})", borrows=True)
@@ -90,13 +90,13 @@ def add_push(
 def point_velocity(trees: Trees, moving: Moving, b: int, point: Vector) -> Vector:
     """Return the velocity of the material of body b at a point in space."""
     r = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
-    return along(triple3(moving.speed[b, 3:6]), 1.0, cross3(triple3(moving.speed[b, 0:3]), r))
+    return along(three(moving.speed[b], 3), 1.0, cross3(three(moving.speed[b], 0), r))
 
 
 @kernel(f"{V3}(Trees, Moving, int64, {V3})", borrows=True)
 def point_drift(trees: Trees, moving: Moving, b: int, point: Vector) -> Vector:
     """Return the acceleration of the material of body b at a point, as far as it comes from velocities alone."""
     r, speed, bias = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]])), moving.speed[b], moving.bias[b]
-    w = triple3(speed[0:3])
-    u = along(triple3(speed[3:6]), 1.0, cross3(w, r))
-    return along(along(triple3(bias[3:6]), 1.0, cross3(triple3(bias[0:3]), r)), 1.0, cross3(w, u))
+    w = three(speed, 0)
+    u = along(three(speed, 3), 1.0, cross3(w, r))
+    return along(along(three(bias, 3), 1.0, cross3(three(bias, 0), r)), 1.0, cross3(w, u))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.vectors import V3, Vector, along, dot3, triple3, turned, turned_back
+from ..collision.vectors import V3, Vector, along, dot3, three, triple3, turned, turned_back
 from .dynamics import add_push, point_velocity
 from .forest import (
     BALL,
@@ -48,7 +48,7 @@ ZERO3 = (0.0, 0.0, 0.0)
 @kernel(f"{V3}({A1}, int64, {A1}, int64)", borrows=True)
 def turn_between(q: Array, i: int, rest: Array, k: int) -> Vector:
     """Return the rotation vector that leads from the quaternion at rest[k] to that at q[i], in their own axes."""
-    a, x, b, y = rest[k], triple3(rest[k + 1 : k + 4]), q[i], triple3(q[i + 1 : i + 4])
+    a, x, b, y = rest[k], three(rest, k + 1), q[i], three(q, i + 1)
     w = a * b + dot3(x, y)
     u = along(along(ZERO3, a, y), -b, x)
     u = (u[0] - (x[1] * y[2] - x[2] * y[1]), u[1] - (x[2] * y[0] - x[0] * y[2]), u[2] - (x[0] * y[1] - x[1] * y[0]))
@@ -129,13 +129,13 @@ def lift_weights(trees: Trees, moving: Moving, h: Array) -> None:
 def drag_body(trees: Trees, moving: Moving, b: int, h: Array) -> float:
     """Add the drag of the fluid on a body, taken as the box that has its inertia; return its power."""
     box, R, last = trees.fluid[b], moving.turn[0], trees.fluid[len(trees.inertia)]
-    density, viscosity, side = last[0], last[1], triple3(box[9:12])
+    density, viscosity, side = last[0], last[1], three(box, 9)
     for i in range(3):
         for k in range(3):
             R[i, k] = moving.R[b, i, 0] * box[k] + moving.R[b, i, 1] * box[3 + k] + moving.R[b, i, 2] * box[6 + k]
     centre = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], trees.inertia[b], CENTRE))
     u = turned_back(R, point_velocity(trees, moving, b, centre))
-    w = turned_back(R, triple3(moving.speed[b, 0:3]))
+    w = turned_back(R, three(moving.speed[b], 0))
     size, out = (side[0] + side[1] + side[2]) / 3.0, moving.wrench[b]
     for i in range(3):
         a, c = side[(i + 1) % 3], side[(i + 2) % 3]
@@ -144,7 +144,7 @@ def drag_body(trees: Trees, moving: Moving, b: int, h: Array) -> float:
         out[3 + i] = -3.0 * math.pi * viscosity * size * u[i] - 0.5 * density * a * c * abs(u[i]) * u[i]
     force, moment = turned(R, out, 3), turned(R, out, 0)
     add_push(trees, moving, b, centre, force, moment, 1.0, h)
-    return dot3(triple3(out[3:6]), u) + dot3(triple3(out[0:3]), w)
+    return dot3(three(out, 3), u) + dot3(three(out, 0), w)
 
 
 @kernel(f"float64(Trees, Moving, {A1})", borrows=True)

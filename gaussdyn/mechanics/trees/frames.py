@@ -6,7 +6,7 @@ import math
 
 from ..._jit import A1, A2, A3, kernel
 from ...arrays import Array
-from ..collision.vectors import along, cross3, dot3, triple3
+from ..collision.vectors import along, cross3, dot3, three, triple3
 from .dynamics import point_drift, point_velocity
 from .forest import ABOVE, LAST, ROOT, Forest, Moving, Trees
 from .kinematics import put3
@@ -18,7 +18,7 @@ def frame_speeds(forest: Forest, velocity: Array, omega: Array) -> None:
     trees, moving = forest.trees, forest.moving
     for b in range(len(velocity)):
         put3(velocity[b], point_velocity(trees, moving, b, triple3(moving.x[b])))
-        put3(omega[b], triple3(moving.speed[b, 0:3]))
+        put3(omega[b], three(moving.speed[b], 0))
 
 
 @kernel(f"void(Forest, {A2}, {A3}, {A3})", borrows=True, entry=True)
@@ -41,8 +41,8 @@ def frame_motions(forest: Forest, drift: Array, JX: Array, turn: Array) -> None:
         for i in range(3):
             turn[b, i, nv] = moving.bias[b, i]
         while k >= 0:
-            w = triple3(moving.S[k, 0:3])
-            going = along(triple3(moving.S[k, 3:6]), 1.0, cross3(w, r))
+            w = three(moving.S[k], 0)
+            going = along(three(moving.S[k], 3), 1.0, cross3(w, r))
             for i in range(3):
                 turn[b, i, k], JX[b, i, k] = w[i], going[i]
             k = trees.dofs[k, ABOVE]
@@ -51,7 +51,7 @@ def frame_motions(forest: Forest, drift: Array, JX: Array, turn: Array) -> None:
 @kernel("float64(Trees, Moving, int64, float64)", borrows=True)
 def turning(trees: Trees, moving: Moving, b: int, radius: float) -> float:
     """Return the angular speed of body b times the largest speed of its points, in such a ball, m/s^2."""
-    u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), triple3(moving.speed[b, 0:3])
+    u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), three(moving.speed[b], 0)
     spin = math.sqrt(dot3(w, w))
     return spin * (math.sqrt(dot3(u, u)) + radius * spin)
 
@@ -61,6 +61,6 @@ def fastest_point(trees: Trees, moving: Moving, radius: Array) -> float:
     """Return the largest speed of a point of any body, in balls about the origins of their frames that hold them."""
     most = 0.0
     for b in range(len(radius)):
-        u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), triple3(moving.speed[b, 0:3])
+        u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), three(moving.speed[b], 0)
         most = max(most, math.sqrt(dot3(u, u)) + radius[b] * math.sqrt(dot3(w, w)))
     return most

@@ -6,7 +6,7 @@ import math
 
 from ..._jit import A1, A2, I1, kernel
 from ...arrays import Array, IntArray
-from ..collision.vectors import V3, Vector, along, cross3, triple3, turned
+from ..collision.vectors import V3, Vector, along, cross3, three, triple3, turned
 from .forest import (
     ANCHOR,
     AXIS,
@@ -70,13 +70,19 @@ def put3(out: Array, value: Vector) -> None:
     out[0], out[1], out[2] = value
 
 
+@kernel(f"void({A1}, int64, {V3})", borrows=True)
+def put_three(out: Array, i: int, value: Vector) -> None:
+    """Put out[i:i+3]."""
+    out[i], out[i + 1], out[i + 2] = value
+
+
 @kernel(f"void(Trees, Moving, {A1}, int64, int64)", borrows=True)
 def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> None:
     """Move body b, which stands where the joints before have put it, by joint j."""
     kind, at, own, turn = trees.joints[j, KIND], trees.joints[j, Q], trees.axes[j], moving.turn[0]
     x, R = moving.x[b], moving.R[b]
     if kind == FREE:
-        put3(x, triple3(q[at : at + 3]))
+        put3(x, three(q, at))
         turn_of(q, at + 3, R)
         return
     put3(moving.axis[j], turned(R, own, AXIS))
@@ -114,8 +120,8 @@ def place_inertia(trees: Trees, moving: Moving, b: int) -> None:
 @kernel(f"void({A1}, {V3}, {V3})", borrows=True)
 def put_turning(out: Array, axis: Vector, arm: Vector) -> None:
     """Put the motion of turning about an axis; `arm` leads from it to the point of the tree."""
-    put3(out[0:3], axis)
-    put3(out[3:6], cross3(axis, arm))
+    put_three(out, 0, axis)
+    put_three(out, 3, cross3(axis, arm))
 
 
 @kernel("void(Trees, Moving, int64)", borrows=True)
@@ -125,8 +131,8 @@ def put_motions(trees: Trees, moving: Moving, b: int) -> None:
     for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
         kind, d, S = trees.joints[j, KIND], trees.joints[j, V], moving.S
         if kind == SLIDE:
-            put3(S[d, 0:3], (0.0, 0.0, 0.0))
-            put3(S[d, 3:6], triple3(moving.axis[j]))
+            put_three(S[d], 0, (0.0, 0.0, 0.0))
+            put_three(S[d], 3, triple3(moving.axis[j]))
         elif kind == HINGE:
             put_turning(S[d], triple3(moving.axis[j]), along(origin, -1.0, triple3(moving.anchor[j])))
         else:
@@ -197,11 +203,11 @@ def joint_speeds(
     kind, d, S = trees.joints[j, KIND], trees.joints[j, V], moving.S
     w, u, a, b = before
     if kind == FREE:  # its places are coordinates in space: their motions do not change
-        u = along(u, 1.0, triple3(v[d : d + 3]))
+        u = along(u, 1.0, three(v, d))
         d += 3
     size, fore, on = 3 if kind in (FREE, BALL) else 1, w, u
     for k in range(d, d + size):
-        s, t = triple3(S[k, 0:3]), triple3(S[k, 3:6])
+        s, t = three(S[k], 0), three(S[k], 3)
         a, b = along(a, v[k], cross3(w, s)), along(b, v[k], along(cross3(w, t), 1.0, cross3(u, s)))
         fore, on = along(fore, v[k], s), along(on, v[k], t)
     return fore, on, a, b
@@ -216,13 +222,13 @@ def put_speeds(trees: Trees, moving: Moving, v: Array) -> None:
     for b in range(len(trees.inertia)):
         p, out, bias = trees.bodies[b, PARENT], moving.speed[b], moving.bias[b]
         speed, drift = moving.speed[p], moving.bias[p]
-        now = (triple3(speed[0:3]), triple3(speed[3:6]), triple3(drift[0:3]), triple3(drift[3:6]))
+        now = (three(speed, 0), three(speed, 3), three(drift, 0), three(drift, 3))
         for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
             now = joint_speeds(trees, moving, v, j, now)
-        put3(out[0:3], now[0])
-        put3(out[3:6], now[1])
-        put3(bias[0:3], now[2])
-        put3(bias[3:6], now[3])
+        put_three(out, 0, now[0])
+        put_three(out, 3, now[1])
+        put_three(bias, 0, now[2])
+        put_three(bias, 3, now[3])
 
 
 @kernel(f"void({I1}, {A1}, {A1}, float64, {A1})", borrows=True)

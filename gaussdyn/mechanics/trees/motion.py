@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.vectors import along, dot3, triple3, turned
+from ..collision.vectors import along, dot3, three, triple3, turned
 from .dynamics import mass_matrix, momentum, paired, take_bias
 from .forces import (
     actuator_forces,
@@ -93,7 +93,7 @@ def forest_kinetic(forest: Forest, q: Array, v: Array) -> float:
     energy = 0.0
     for b in range(len(trees.inertia)):
         speed = moving.speed[b]
-        turning, going = momentum(moving.inertia[b], triple3(speed[0:3]), triple3(speed[3:6]))
+        turning, going = momentum(moving.inertia[b], three(speed, 0), three(speed, 3))
         energy += 0.5 * paired(speed, turning, going)
     for d in range(len(v)):
         energy += 0.5 * trees.losses[d, ARMATURE] * v[d] * v[d]

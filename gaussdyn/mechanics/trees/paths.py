@@ -14,7 +14,7 @@ import math
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned
+from ..collision.vectors import V3, Vector, along, cross3, dot3, three, triple3, turned
 from .dynamics import add_push, point_drift, point_velocity
 from .forest import (
     AROUND,
@@ -32,7 +32,7 @@ from .forest import (
     Moving,
     Trees,
 )
-from .kinematics import keep_same, put3
+from .kinematics import keep_same, put3, put_three
 
 ZERO3 = (0.0, 0.0, 0.0)
 LENGTH, AT_A, AT_B, WINDING, FLAT, HEIGHT = 0, 1, 4, 7, 8, 9  # of `Paths.leg`
@@ -163,8 +163,8 @@ def put_wound(trees: Trees, moving: Moving, drives: Drives, k: int) -> bool:
     gb = (c * (sb * bx / rb - way * r * by / rb) / rb, c * (sb * by / rb + way * r * bx / rb) / rb, s)
     for i in range(3):  # from the axes of what it winds around to those of space
         put3(plane[i], out_of_axes(axes, triple3(plane[i])))
-    put3(leg[AT_A : AT_A + 3], out_of_axes(plane, ga))
-    put3(leg[AT_B : AT_B + 3], out_of_axes(plane, gb))
+    put_three(leg, AT_A, out_of_axes(plane, ga))
+    put_three(leg, AT_B, out_of_axes(plane, gb))
     leg[LENGTH], leg[WINDING], leg[FLAT], leg[HEIGHT] = length, way, flat, height
     return True
 
@@ -179,8 +179,8 @@ def put_leg(trees: Trees, moving: Moving, drives: Drives, k: int) -> None:
     d = along(pb, -1.0, pa)
     leg[LENGTH], leg[WINDING] = math.sqrt(dot3(d, d)), 0.0
     u = along(ZERO3, 1.0 / leg[LENGTH], d) if leg[LENGTH] > NO_WAY else (1.0, 0.0, 0.0)
-    put3(leg[AT_A : AT_A + 3], along(ZERO3, -1.0, u))
-    put3(leg[AT_B : AT_B + 3], u)
+    put_three(leg, AT_A, along(ZERO3, -1.0, u))
+    put_three(leg, AT_B, u)
 
 
 @kernel(f"float64(Trees, Moving, Drives, int64, {A1})", borrows=True)
@@ -189,7 +189,7 @@ def add_leg(trees: Trees, moving: Moving, drives: Drives, k: int, row: Array) ->
     put_leg(trees, moving, drives, k)
     leg, ends, share = drives.paths.leg, drives.paths.ends[k], drives.paths.numbers[k, SHARE]
     pa, pb = leg_ends(moving, drives, k)
-    ga, gb = triple3(leg[AT_A : AT_A + 3]), triple3(leg[AT_B : AT_B + 3])
+    ga, gb = three(leg, AT_A), three(leg, AT_B)
     add_push(trees, moving, ends[END_A], pa, ga, ZERO3, share, row)
     add_push(trees, moving, ends[END_B], pb, gb, ZERO3, share, row)
     if leg[WINDING] != 0.0:
@@ -219,7 +219,7 @@ def put_paths(trees: Trees, moving: Moving, drives: Drives) -> None:
 @kernel(f"UniTuple({V3}, 2)(Trees, Moving, int64, int64, {V3})", borrows=True)
 def seen_motion(trees: Trees, moving: Moving, b: int, c: int, point: Vector) -> tuple[Vector, Vector]:
     """Return velocity and acceleration (that from velocities alone) of a point of body b as body c sees them."""
-    omega = triple3(moving.speed[c, 0:3])
+    omega = three(moving.speed[c], 0)
     v = along(point_velocity(trees, moving, b, point), -1.0, point_velocity(trees, moving, c, point))
     a = along(point_drift(trees, moving, b, point), -1.0, point_drift(trees, moving, c, point))
     return v, along(a, -2.0, cross3(omega, v))
@@ -260,7 +260,7 @@ def wound_bend(trees: Trees, moving: Moving, drives: Drives, k: int) -> float:
         climb = ub[2] - ua[2]
         whole = (leg[FLAT] * rate + leg[HEIGHT] * climb) / leg[LENGTH]
         bend = (rate * rate + leg[FLAT] * bend + climb * climb - whole * whole) / leg[LENGTH]
-    ga, gb = triple3(leg[AT_A : AT_A + 3]), triple3(leg[AT_B : AT_B + 3])
+    ga, gb = three(leg, AT_A), three(leg, AT_B)
     return float(bend + dot3(ga, drift_a) + dot3(gb, drift_b))
 
 
@@ -275,7 +275,7 @@ def path_drift(trees: Trees, moving: Moving, drives: Drives, line: int) -> float
             drift += share * wound_bend(trees, moving, drives, k)
         elif leg[LENGTH] > NO_WAY:
             pa, pb = leg_ends(moving, drives, k)
-            a, b, u = ends[END_A], ends[END_B], triple3(leg[AT_B : AT_B + 3])
+            a, b, u = ends[END_A], ends[END_B], three(leg, AT_B)
             v = along(point_velocity(trees, moving, b, pb), -1.0, point_velocity(trees, moving, a, pa))
             gain = along(point_drift(trees, moving, b, pb), -1.0, point_drift(trees, moving, a, pa))
             pace = dot3(u, v)

@@ -9,7 +9,7 @@ import math
 
 from ..._jit import A1, A2, I1, kernel
 from ...arrays import Array, IntArray
-from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned, turned_by
+from ..collision.vectors import V3, Vector, along, cross3, dot3, three, triple3, turned, turned_by
 from .dynamics import add_push, point_drift, point_velocity
 from .forces import ZERO3, length_and_rate, pull_line, turn_between
 from .forest import (
@@ -121,7 +121,7 @@ def swing_row(trees: Trees, couplings: Couplings, q: Array, v: Array, k: int, J:
     angle = math.sqrt(dot3(turn, turn))
     if angle < STRAIGHT:
         return most - angle, 0.0, 0.0
-    omega, rate = triple3(v[d : d + 3]), dot3(turn, triple3(v[d : d + 3])) / angle
+    omega, rate = three(v, d), dot3(turn, three(v, d)) / angle
     for i in range(3):
         J[d + i] -= turn[i] / angle
     return most - angle, -rate, -0.5 / math.tan(0.5 * angle) * (dot3(omega, omega) - rate * rate)
@@ -136,7 +136,7 @@ def add_branch(
     k, end = trees.bodies[b, LAST], trees.bodies[c, LAST]
     while k != end:
         S = moving.S[k]
-        J[k] += sign * dot3(axis, along(triple3(S[3:6]), 1.0, cross3(triple3(S[0:3]), arm)))
+        J[k] += sign * dot3(axis, along(three(S, 3), 1.0, cross3(three(S, 0), arm)))
         k = trees.dofs[k, ABOVE]
 
 
@@ -155,10 +155,10 @@ def meet_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Arra
     at_b = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], couplings.numbers[k], 3))
     add_branch(trees, moving, a, c, at_a, axis, 1.0, J)
     add_branch(trees, moving, b, c, at_b, axis, -1.0, J)
-    w, d = triple3(moving.speed[c, 0:3]), along(at_a, -1.0, at_b)
+    w, d = three(moving.speed[c], 0), along(at_a, -1.0, at_b)
     u = along(point_velocity(trees, moving, a, at_a), -1.0, point_velocity(trees, moving, b, at_b))
     gain = along(point_drift(trees, moving, a, at_a), -1.0, point_drift(trees, moving, b, at_b))
-    gain = along(gain, -1.0, cross3(triple3(moving.bias[c, 0:3]), d))
+    gain = along(gain, -1.0, cross3(three(moving.bias[c], 0), d))
     seen = along(u, -1.0, cross3(w, d))
     gain = along(gain, -1.0, cross3(w, along(u, 1.0, seen)))
     return dot3(axis, d), dot3(axis, seen), dot3(axis, gain)
@@ -190,9 +190,9 @@ def face_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Arra
     n = turned_by(moving.R[b], g)
     add_push(trees, moving, a, triple3(moving.x[a]), ZERO3, n, 1.0, J)
     add_push(trees, moving, b, triple3(moving.x[b]), ZERO3, n, -1.0, J)
-    wa, wb = triple3(moving.speed[a, 0:3]), triple3(moving.speed[b, 0:3])
+    wa, wb = three(moving.speed[a], 0), three(moving.speed[b], 0)
     spin = along(wa, -1.0, wb)
-    gain = along(along(triple3(moving.bias[a, 0:3]), -1.0, triple3(moving.bias[b, 0:3])), -1.0, cross3(wb, spin))
+    gain = along(along(three(moving.bias[a], 0), -1.0, three(moving.bias[b], 0)), -1.0, cross3(wb, spin))
     return 2.0 * u[i], dot3(n, spin), dot3(n, gain) - 0.5 * dot3(spin, spin) * u[i]
 
 
@@ -201,11 +201,11 @@ def lean_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Arra
     """Add J of the cosine between a direction of one body and one of another; return gap, rate and drift."""
     a, b = couplings.kinds[k, ONE], couplings.kinds[k, OTHER]
     n, m = turned(moving.R[a], couplings.numbers[k], 0), turned(moving.R[b], couplings.numbers[k], 3)
-    wa, wb, across = triple3(moving.speed[a, 0:3]), triple3(moving.speed[b, 0:3]), cross3(n, m)
+    wa, wb, across = three(moving.speed[a], 0), three(moving.speed[b], 0), cross3(n, m)
     add_push(trees, moving, a, triple3(moving.x[a]), ZERO3, across, 1.0, J)
     add_push(trees, moving, b, triple3(moving.x[b]), ZERO3, across, -1.0, J)
     turn_n, turn_m = cross3(wa, n), cross3(wb, m)
-    drift = dot3(across, along(triple3(moving.bias[a, 0:3]), -1.0, triple3(moving.bias[b, 0:3])))
+    drift = dot3(across, along(three(moving.bias[a], 0), -1.0, three(moving.bias[b], 0)))
     drift += dot3(cross3(wa, turn_n), m) + dot3(n, cross3(wb, turn_m)) + 2.0 * dot3(turn_n, turn_m)
     return dot3(n, m), dot3(across, along(wa, -1.0, wb)), drift
 

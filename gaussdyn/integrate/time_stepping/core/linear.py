@@ -374,23 +374,33 @@ def taken_together(layout: Layout) -> bool:
     return bool(layout.who == FOREST and len(layout.nodes) <= 1 + FEW_TREES)
 
 
+@kernel(f"int64(int64, {A2})", borrows=True)
+def whole_fours(n: int, X: Array) -> int:
+    """Return n, or as many columns of X more that the processor, which takes four at a time, has none left over."""
+    return min((n + 3) // 4 * 4, int(X.shape[1]))
+
+
 @kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, {A2}, {A2})", borrows=True)
 def half_solve_rows(layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, Z: Array, X: Array) -> None:
-    """Put Z = J L^-1 of the n rows `at` of J, as far as they reach; X, shape (nv, n) at least, becomes Z^T of trees."""
+    """Put Z = J L^-1 of the n rows `at` of J, as far as they reach; X, shape (nv, n) at least, becomes Z^T of trees.
+
+    With columns of zeros up to a multiple of four, where there is room.
+    """
     reach, nv, n = layout.reach, len(L), len(at)
+    wide = whole_fours(n, X)
     if not taken_together(layout):
         for i in range(n):
             solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
         return
     for k in range(nv):
         x = X[k]
-        for i in range(n):
+        for i in range(wide):
             x[i] = 0.0
     for i in range(n):
         row, alone = J[at[i]], reach[at[i], ALONE] - 1
         for k in range(reach[at[i], LOW] if alone < 0 else alone, reach[at[i], HIGH] if alone < 0 else alone + 1):
             X[k, i] = row[k]
-    half_solve_columns(L, layout.branches, X, n)
+    half_solve_columns(L, layout.branches, X, wide)
     for i in range(n):
         z = Z[i]
         for k in range(nv):
@@ -451,7 +461,7 @@ def cross_products(
         products_in_reach(reach, at, n, Z, A, X[0])
         return
     for i in range(n):
-        add_columns(Z[i], 0, reach[at[i], HIGH], X, A[i], i + 1)
+        add_columns(Z[i], 0, reach[at[i], HIGH], X, A[i], whole_fours(i + 1, A))
         for j in range(i + 1):
             A[j, i] = A[i, j]
 

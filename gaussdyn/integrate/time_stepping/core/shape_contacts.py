@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...._jit import A1, A2, A3, kernel
 from ....arrays import Array
 from ....mechanics.collision.feature_kinematics import axis_of_row, contact_frame, feature_geometry
-from ....mechanics.collision.vectors import along, cross3, dot3, triple3
+from ....mechanics.collision.vectors import along, cross3, dot3, three, triple3
 from ....mechanics.spatial.row_kernels import ZERO, Mechanism, add_wrench
 from ....mechanics.trees.forest import ABOVE, LAST, ROOT, Forest
 from .records import HIGH, LOW, Layout, Rows, Shapes
@@ -39,7 +39,7 @@ def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int,
             rows.J[i, j] = 0.0
     f, first, frame = k - layout.counts[2], layout.start[k], shapes.frame
     a, b = body_at(shapes.bodies[f, 0], len(tables.x)), body_at(shapes.bodies[f, 1], len(tables.x))
-    point = triple3(shapes.out[0, 4:7])
+    point = three(shapes.out[0], 4)
     arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
     omega_a, omega_b = triple3(tables.omega[a]), triple3(tables.omega[b])
     u = along(triple3(tables.velocity[a]), 1.0, cross3(omega_a, arm_a))
@@ -76,13 +76,13 @@ def add_going(forest: Forest, shapes: Shapes, f: int, side: int, v: Array, first
     """
     b, sign, adds = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side, side != 0
     S, dofs, d, frame = forest.moving.S, forest.trees.dofs, forest.trees.bodies[b, LAST], shapes.frame
-    arm = along(triple3(shapes.out[0, 4:7]), -1.0, triple3(forest.moving.x[forest.trees.bodies[b, ROOT]]))
+    arm = along(three(shapes.out[0], 4), -1.0, triple3(forest.moving.x[forest.trees.bodies[b, ROOT]]))
     N, T1, T2 = triple3(frame[0]), triple3(frame[1]), triple3(frame[2])
     normal, one, two = rows.J[first], rows.J[first + min(n - 1, 1)], rows.J[first + min(n - 1, 2)]
     s = s1 = s2 = 0.0
     while d >= 0:
         way = sign * v[d]
-        u = along(triple3(S[d, 3:6]), 1.0, cross3(triple3(S[d, 0:3]), arm))
+        u = along(three(S[d], 3), 1.0, cross3(three(S[d], 0), arm))
         x, y, z = dot3(N, u), dot3(T1, u), dot3(T2, u)
         s, s1, s2 = s + way * x, s1 + way * y, s2 + way * z
         if n > 1:
@@ -101,7 +101,7 @@ def add_turning(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, f
     for i in range(3, n):
         axis, J, d = triple3(frame[axis_of_row(i, n)]), rows.J[first + i], forest.trees.bodies[b, LAST]
         while d >= 0:
-            spin = sign * dot3(axis, triple3(S[d, 0:3]))
+            spin = sign * dot3(axis, three(S[d], 0))
             J[d] += spin
             rows.rate[first + i] += spin * v[d]
             d = dofs[d, ABOVE]

@@ -102,13 +102,13 @@ def put_rates(near: Near, W: Array, q: Array, r: Array) -> None:
         s0, s1, s2, s3 = r[i], r[i + 1], r[i + 2], r[i + 3]
         if s0 == 0.0 and s1 == 0.0 and s2 == 0.0 and s3 == 0.0:
             continue
-        w = W[i * n : (i + 4) * n]
+        w0, w1, w2, w3 = i * n, (i + 1) * n, (i + 2) * n, (i + 3) * n
         for j in range(n):
-            u[j] += (s0 * w[j] + s1 * w[n + j]) + (s2 * w[2 * n + j] + s3 * w[3 * n + j])
+            u[j] += (s0 * W[w0 + j] + s1 * W[w1 + j]) + (s2 * W[w2 + j] + s3 * W[w3 + j])
     for i in range(whole, n):
-        s, w = r[i], W[i * n : (i + 1) * n]
+        s, first = r[i], i * n
         for j in range(n):
-            u[j] += s * w[j]
+            u[j] += s * W[first + j]
 
 
 @kernel(f"float64(int64, {A1}, float64, {A2})", borrows=True)

@@ -1,4 +1,4 @@
-"""Products of 6x6 blocks within kernels, in vectors of four and two numbers.
+"""Products of 6x6 blocks, and sums of what contacts add to one, within kernels, in vectors of four and two numbers.
 
 Numba vectorises long loops only: written out as loops these run at a tenth of the speed. Sums are taken in the order of
 the loops and nothing is fused, so that the bits are those of the loops, on every machine.
@@ -42,6 +42,15 @@ def _repeated(builder: Any, number: Any, width: int) -> Any:
     return builder.shuffle_vector(one, _IR.Constant(kind, _IR.Undefined), zeros)
 
 
+def _sum_of(builder: Any, terms: Any, width: int) -> Any:
+    """Return the sum of numbers times vectors, from the left."""
+    total = None
+    for number, vector in terms:
+        term = builder.fmul(_repeated(builder, number, width), vector)
+        total = term if total is None else builder.fadd(total, term)
+    return total
+
+
 def _rows(builder: Any, base: Any, left: Any, right: Any) -> Any:
     """Yield row, column, width and value of the vectors of the product of two blocks."""
     known = {
@@ -52,11 +61,8 @@ def _rows(builder: Any, base: Any, left: Any, right: Any) -> Any:
     for row in range(6):
         numbers = [builder.load(_address(builder, base, left, row, k)) for k in range(6)]
         for column, width in _PARTS:
-            total = None
-            for k in range(6):
-                term = builder.fmul(_repeated(builder, numbers[k], width), known[k, column])
-                total = term if total is None else builder.fadd(total, term)
-            yield row, column, width, total
+            terms = ((numbers[k], known[k, column]) for k in range(6))
+            yield row, column, width, _sum_of(builder, terms, width)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -86,6 +92,34 @@ def _multiply(context: Any, B: Any, p: Any, k: Any) -> Any:
     return types.void(B, p, k), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _congruent(context: Any, K: Any, J: Any, E: Any, c: Any) -> Any:
+    """Put K += J^T E[c] J."""
+
+    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+        k, j, e = (_base(target, builder, signature.args[i], values[i]) for i in range(3))
+        index, zero = values[3].type, _IR.Constant(values[3].type, 0)
+        first = builder.mul(values[3], _IR.Constant(index, 9))
+        law = [builder.load(builder.gep(e, [builder.add(first, _IR.Constant(index, m))])) for m in range(9)]
+        rows, products = {}, {}
+        for row in range(3):
+            for column, width in _PARTS:
+                rows[row, column] = builder.load(_vector(builder, j, zero, row, column, width), align=8)
+        for row in range(3):
+            for column, width in _PARTS:
+                terms = ((law[3 * row + m], rows[m, column]) for m in range(3))
+                products[row, column] = _sum_of(builder, terms, width)
+        for row in range(6):
+            numbers = [builder.load(_address(builder, j, zero, m, row)) for m in range(3)]
+            for column, width in _PARTS:
+                total = _sum_of(builder, ((numbers[m], products[m, column]) for m in range(3)), width)
+                place = _vector(builder, k, zero, row, column, width)
+                builder.store(builder.fadd(builder.load(place, align=8), total), place, align=8)
+        return target.get_dummy_value()
+
+    return types.void(K, J, E, c), generate
+
+
 def _subtract_plainly(B: Any, d: int, l: int, u: int) -> None:
     """Put B[d] -= B[l] B[u]."""
     B[d] -= B[l] @ B[u]
@@ -96,6 +130,13 @@ def _multiply_plainly(B: Any, p: int, k: int) -> None:
     B[p] = B[p] @ B[k]
 
 
+def _congruent_plainly(K: Any, J: Any, E: Any, c: int) -> None:
+    """Put K += J^T E[c] J."""
+    K += J.T @ (E[c] @ J)
+
+
 subtract_product: Any = _subtract_plainly if config.DISABLE_JIT else _subtract
 multiply_block: Any = _multiply_plainly if config.DISABLE_JIT else _multiply
 """Of blocks (n, 6, 6) of doubles, row by row in memory: B[d] -= B[l] B[u], and B[p] = B[p] B[k] with p != k."""
+add_congruent: Any = _congruent_plainly if config.DISABLE_JIT else _congruent
+"""Of a block (6, 6), rows (3, 6) and laws (n, 3, 3) of doubles: K += J^T E[c] J."""

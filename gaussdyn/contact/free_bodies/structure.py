@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._block_product import add_congruent
 from ..._jit import A1, A2, A3, I1, kernel
 from ...arrays import Array, IntArray
 from .body_problem import Contacts
@@ -115,9 +116,9 @@ def add_isotropic(e: float, r: Array, K: Array) -> None:
     K[5, 4] -= yz
 
 
-@kernel(f"void(Contacts, int64, {A3}, {A2}, {A3})", borrows=True)
-def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, T: Array) -> None:
-    """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x]; T (2, 3, 3) is work space.
+@kernel(f"void(Contacts, int64, {A3}, {A2}, {A2})", borrows=True)
+def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, J: Array) -> None:
+    """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x]; J (3, 6) is work space.
 
     Contacts that are open cost nothing, those that stick little.
     """
@@ -130,28 +131,12 @@ def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, T: Array) -> N
             if E[c, 0, 0] != 0.0:
                 add_isotropic(E[c, 0, 0], rb[c], K)
             continue
-        for i in range(3):  # A = R^T E R
-            for j in range(3):
-                T[0, i, j] = E[c, i, 0] * R[c, 0, j] + E[c, i, 1] * R[c, 1, j] + E[c, i, 2] * R[c, 2, j]
-        for i in range(3):
-            for j in range(3):
-                T[1, i, j] = R[c, 0, i] * T[0, 0, j] + R[c, 1, i] * T[0, 1, j] + R[c, 2, i] * T[0, 2, j]
         x, y, z = rb[c, 0], rb[c, 1], rb[c, 2]
-        for i in range(3):  # A (-[r]x)
-            a0, a1, a2 = T[1, i, 0], T[1, i, 1], T[1, i, 2]
-            T[0, i, 0] = a2 * y - a1 * z
-            T[0, i, 1] = a0 * z - a2 * x
-            T[0, i, 2] = a1 * x - a0 * y
-        for j in range(3):
-            for i in range(3):
-                K[i, j] += T[1, i, j]
-                K[i, 3 + j] += T[0, i, j]
-            K[3, j] += y * T[1, 2, j] - z * T[1, 1, j]
-            K[4, j] += z * T[1, 0, j] - x * T[1, 2, j]
-            K[5, j] += x * T[1, 1, j] - y * T[1, 0, j]
-            K[3, 3 + j] += y * T[0, 2, j] - z * T[0, 1, j]
-            K[4, 3 + j] += z * T[0, 0, j] - x * T[0, 2, j]
-            K[5, 3 + j] += x * T[0, 1, j] - y * T[0, 0, j]
+        for i in range(3):
+            n, t, s = R[c, i, 0], R[c, i, 1], R[c, i, 2]
+            J[i, 0], J[i, 1], J[i, 2] = n, t, s
+            J[i, 3], J[i, 4], J[i, 5] = y * s - z * t, z * n - x * s, x * t - y * n
+        add_congruent(K, J, E, c)
 
 
 @kernel(f"void({A3}, {I1}, int64, {A3})", borrows=True)
@@ -209,12 +194,12 @@ def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int
     """
     pair, first, slot, _R, ra, rb = contacts
     put_masses(M, rank, blocks, B)
-    K, L, T = np.empty((6, 6)), np.empty((6, 6)), np.empty((2, 3, 3))
+    K, L, J = np.empty((6, 6)), np.empty((6, 6)), np.empty((3, 6))
     for k in range(len(first) - 1):
         c = first[k]
         if first[k + 1] == c:
             continue
-        add_stiffness(contacts, k, E, K, T)
+        add_stiffness(contacts, k, E, K, J)
         own = B[slot[k, 0]]
         for i in range(6):
             for j in range(6):

@@ -9,7 +9,8 @@ Sources: E. Gilbert, D. Johnson, S. Keerthi (1988) for the method; P. Wolfe, Fin
 (1976) for the nearest point of a simplex.
 
 `room` as in `box_box`; rows 5-8 hold the corners of the simplex, rows 9-12 their weights and those of the nearest point
-of the plane, line or point through them.
+of the plane, line or point through them. The third numbers of rows 9 and 10 are the corners of both solids that were
+farthest last, where they are not too far apart.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .solids import farthest
 from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
 
 POINTS, WEIGHTS = 5, 9  # rows of `room`
+LAST = 2  # column of `room`
 CLOSE = 1e-6  # of the squared distance: how near to the smallest one it has to be
 KEPT = 1e-12  # smaller weights are none
 ROUNDS = 64
@@ -133,6 +135,7 @@ def shrunk_direction(
         if s > 0.0 and s * s > least * least * vv:
             return FAR, v
         if k > 0 and vv - dot3(v, w) <= CLOSE * vv:
+            room[WEIGHTS, LAST], room[WEIGHTS + 1, LAST] = a, b
             return APART, v
         for c in range(3):
             room[POINTS + k, c] = w[c]
@@ -142,6 +145,7 @@ def shrunk_direction(
         size = max(size, abs(w[0]), abs(w[1]), abs(w[2]))
         if k == 4 or dot3(v, v) <= 1e-24 * size * size:
             return OVERLAP, v
+    room[WEIGHTS, LAST], room[WEIGHTS + 1, LAST] = a, b
     return APART, v
 
 
@@ -156,6 +160,7 @@ def way_between(world: Array, solids: Array, i: int, j: int, limit: float, room:
         how, v = shrunk_direction(world, solids, i, j, scale, limit, room)
         if how != OVERLAP:
             return how == APART, along(NOWHERE, 1.0 / math.sqrt(dot3(v, v)), v)
+    room[WEIGHTS, LAST] = room[WEIGHTS + 1, LAST] = 0.0
     d = row3(room, 3)
     length = math.sqrt(dot3(d, d))
     return True, along(NOWHERE, 1.0 / length, d) if length > 0.0 else (0.0, 0.0, 1.0)

@@ -13,7 +13,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .nearest_direction import NOWHERE, row3
+from .nearest_direction import LAST, NOWHERE, WEIGHTS, row3
 from .solids import climb, corner_of, edge_row, links_of, loop_of, normal_of, offset_of, over_face
 from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
 
@@ -26,12 +26,19 @@ the first two. Without any: separation -1e300."""
 
 @kernel(f"{AXIS}({A2}, int64, int64, int64, int64, float64, {AXIS}, {A2})", borrows=True)
 def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best: Axis, room: Array) -> Axis:
-    """Return the face about corner a of solid x or b of solid y with the largest separation, if it beats the best."""
+    """Return the face about corner a of solid x or b of solid y with the largest separation, if it beats the best.
+
+    Corners a and b are no nearer to faces of the other solid than its nearest ones: most faces are out of the question.
+    """
     d = row3(room, 3)
+    p, q = corner_of(solids, x, a), along(d, 1.0, turned_by(room, corner_of(solids, y, b)))
+    back = turned_back(room, along(p, -1.0, d))
     first, last = links_of(solids, x, a)
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, x, f)
+        if dot3(n, q) - offset_of(solids, x, f) <= best[2] + same:
+            continue
         k = climb(solids, y, b, along(NOWHERE, -1.0, turned_back(room, n)))
         s = dot3(n, along(d, 1.0, turned_by(room, corner_of(solids, y, k)))) - offset_of(solids, x, f)
         if s > best[2] + same:
@@ -40,6 +47,8 @@ def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, y, f)
+        if dot3(n, back) - offset_of(solids, y, f) <= best[2] + same:
+            continue
         k = climb(solids, x, a, along(NOWHERE, -1.0, turned_by(room, n)))
         s = dot3(n, turned_back(room, along(corner_of(solids, x, k), -1.0, d))) - offset_of(solids, y, f)
         if s > best[2] + same:
@@ -47,17 +56,11 @@ def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best
     return best
 
 
-@kernel(f"boolean({A2}, int64, int64, int64, int64, {V3}, {V3}, {A2})", borrows=True)
-def arcs_cross(solids: Array, x: int, e: int, y: int, g: int, u: Vector, w: Vector, room: Array) -> bool:
-    """Return whether edges e of x and g of y, along u and w in the axes of x, face each other with some direction."""
-    m, k, own = edge_row(solids, x, e), edge_row(solids, y, g), turned_back(room, u)
-    left = dot3(own, normal_of(solids, y, int(solids[k, 2])))
-    right = dot3(own, normal_of(solids, y, int(solids[k, 3])))
-    if left * right >= 0.0:
-        return False
-    first = dot3(w, normal_of(solids, x, int(solids[m, 2])))
-    second = dot3(w, normal_of(solids, x, int(solids[m, 3])))
-    return first * second < 0.0 and left * second < 0.0
+@kernel(f"UniTuple(float64, 2)({A2}, int64, int64, {V3})", borrows=True)
+def sides(solids: Array, block: int, e: int, w: Vector) -> tuple[float, float]:
+    """Return the components of the normals beside edge e along w."""
+    m = edge_row(solids, block, e)
+    return dot3(w, normal_of(solids, block, int(solids[m, 2]))), dot3(w, normal_of(solids, block, int(solids[m, 3])))
 
 
 @kernel(f"{V3}({A2}, int64, int64)", borrows=True)
@@ -82,17 +85,24 @@ def across_edges(solids: Array, x: int, e: int, u: Vector, w: Vector) -> Vector:
 
 @kernel(f"{AXIS}({A2}, int64, int64, int64, int64, float64, {AXIS}, {A2})", borrows=True)
 def better_edges(solids: Array, x: int, y: int, a: int, b: int, same: float, best: Axis, room: Array) -> Axis:
-    """Return the edges at corner a of solid x and b of solid y of the largest separation, if they beat the best."""
+    """Return the edges at corner a of solid x and b of solid y of the largest separation, if they beat the best.
+
+    Those that face each other with some direction: the arcs of their normals cross.
+    """
     way = along(along(row3(room, 3), 1.0, turned_by(room, corner_of(solids, y, b))), -1.0, corner_of(solids, x, a))
-    first, last = links_of(solids, y, b)
+    start, stop = links_of(solids, y, b)
     begin, end = links_of(solids, x, a)
-    for row in range(first, last):
+    for row in range(start, stop):
         g = int(solids[row, 0])
         w = turned_by(room, along_edge(solids, y, g))
         for k in range(begin, end):
             e = int(solids[k, 0])
+            first, second = sides(solids, x, e, w)
+            if first * second >= 0.0:
+                continue
             u = along_edge(solids, x, e)
-            if arcs_cross(solids, x, e, y, g, u, w, room):
+            left, right = sides(solids, y, g, turned_back(room, u))
+            if left * right < 0.0 and left * second < 0.0:
                 n = across_edges(solids, x, e, u, w)
                 s = dot3(n, way)
                 if n != NOWHERE and s > best[2] + same:
@@ -126,8 +136,12 @@ def about_face(
 
 @kernel(f"UniTuple({AXIS}, 2)({A2}, int64, int64, {V3}, float64, {A2})", borrows=True)
 def separating_features(solids: Array, x: int, y: int, n: Vector, same: float, room: Array) -> tuple[Axis, Axis]:
-    """Return the face and the edges of solids x and y with the largest separations, from a direction to begin with."""
-    a, b = climb(solids, x, 0, n), climb(solids, y, 0, along(NOWHERE, -1.0, turned_back(room, n)))
+    """Return the face and the edges of solids x and y with the largest separations, from a direction to begin with.
+
+    And from the corners that `nearest_direction` has left in `room`.
+    """
+    a, b = int(room[WEIGHTS, LAST]), int(room[WEIGHTS + 1, LAST])
+    a, b = climb(solids, x, a, n), climb(solids, y, b, along(NOWHERE, -1.0, turned_back(room, n)))
     face, edges = (-1, -1, -1e300, a, b), (-1, -1, -1e300, a, b)
     for _ in range(ROUNDS):
         before = max(face[2], edges[2])

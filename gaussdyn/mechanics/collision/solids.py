@@ -113,6 +113,13 @@ def extent_of(solids: Array, block: int) -> float:
     return float(solids[block + 1, 5])
 
 
+@kernel(f"float64({A2}, int64, {V3})", borrows=True)
+def reach_of(solids: Array, block: int, n: Vector) -> float:
+    """Return how far the box about the origin that holds a polyhedron reaches along n."""
+    m = block + 1
+    return float(abs(n[0]) * solids[m, 2] + abs(n[1]) * solids[m, 3] + abs(n[2]) * solids[m, 4])
+
+
 @kernel(f"int64({A2}, int64, int64, {V3})", borrows=True)
 def climb(solids: Array, block: int, start: int, n: Vector) -> int:
     """Return the corner farthest along n, from a corner to start with: on a convex solid the way up leads there."""
@@ -134,6 +141,8 @@ def on_plane(world: Array, solids: Array, i: int, j: int, limit: float, found: A
     block, n = int(world[i, BLOCK]), axis_of(world, j, 2)
     m = (dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2)))
     height = dot3(n, along(centre_of(world, i), -1.0, centre_of(world, j)))
+    if height - reach_of(solids, block, m) > limit:
+        return
     if height + dot3(m, corner_of(solids, block, climb(solids, block, 0, along(NONE, -1.0, m)))) > limit:
         return
     for k in range(count_of(solids, block, 0)):

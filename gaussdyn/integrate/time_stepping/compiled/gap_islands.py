@@ -16,7 +16,7 @@ from ....contact.free_bodies.newton import motion
 from ....linalg.block_lu import Ordering
 from .soft_gaps import push_apart
 
-FEW = 64  # gaps that are not worth a choice
+FEW = 8  # bodies that are not worth a choice
 NEAR = 0.5  # of the largest gap to be removed: what is closer may close
 TIMES = 10  # that gaps are taken in which were left out
 
@@ -41,15 +41,21 @@ def largest_gap(problem: BodyProblem) -> float:
     return most
 
 
-@kernel(f"boolean(BodyProblem, {I1}, IslandLists, int64, {I1})", borrows=True)
-def has_others(problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, pushed: IntArray) -> bool:
-    """Return whether the island r has gaps that are not among those pushed; what two islands join by is one."""
-    first, n, k, others = problem.contacts.first, len(lists.island), lists.pairs[r], False
+@kernel(f"boolean(BodyProblem, {I1}, IslandLists, int64, {A2}, float64, {I1})", borrows=True)
+def has_wrong(
+    problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, gap: Array, enough: float, pushed: IntArray
+) -> bool:  # fmt: skip
+    """Return whether the island r has gaps to be removed, by more than `enough`, among those not pushed yet.
+
+    What two islands join by is one.
+    """
+    first, n, k, wrong = problem.contacts.first, len(lists.island), lists.pairs[r], False
     while k >= 0:
         for c in range(first[k], first[k + 1]):
-            others = others or (part[c] != 0 and pushed[c] == 0)
+            off = abs(gap[c, 0]) if problem.mu[c] < 0.0 else -gap[c, 0]
+            wrong = wrong or (part[c] != 0 and pushed[c] == 0 and off > enough)
         k = lists.after[n + k]
-    return others
+    return wrong
 
 
 @kernel(f"int64(BodyProblem, {I1}, IslandLists, int64, {A2}, float64, {I1})")
@@ -71,19 +77,23 @@ def push_island(
 
 @kernel(f"int64(BodyProblem, BodyWork, Iterate, float64, {I1})")
 def push_islands(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough: float, part: IntArray) -> int:
-    """Do what `push_apart` does, the gaps that are a part first, and others that these close, with their islands."""
+    """Do what `push_apart` does, the gaps that are a part first, and others that these close, with their islands.
+
+    Islands without a gap to be removed stay where they are.
+    """
     _p, u, _centre, p, d = iterate
     n, factors, new, pushed = len(d), 0, 1, np.zeros(len(part), np.int64)
     lists = IslandLists(
         np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64),
         np.zeros(n + len(problem.contacts.pair), np.int64),
     )  # fmt: skip
+    motion(problem, p, work.F, d, u)
     for _ in range(TIMES):
         if new == 0:
             break
         list_islands(problem, part, lists)
         for r in range(n):
-            if lists.island[r] == r and has_others(problem, part, lists, r, pushed):
+            if lists.island[r] == r and has_wrong(problem, part, lists, r, u, enough, pushed):
                 factors += push_island(problem, part, lists, r, p, enough, pushed)
         motion(problem, p, work.F, d, u)
         new = take_in_gaps(problem, u, -enough, part)
@@ -94,10 +104,10 @@ def push_islands(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough:
 def push_near_apart(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, enough: float
 ) -> int:  # fmt: skip
-    """Do what `push_apart` does, in a pile without the gaps that stay open."""
+    """Do what `push_apart` does, from no pushes, without the gaps that stay open, where there are several bodies."""
     count = problem.contacts.first[-1]
-    if count > FEW:
+    if len(problem.M) > FEW:
         part = np.zeros(count, np.int64)
-        if 2 * take_in_gaps(problem, problem.w, max(NEAR * largest_gap(problem), enough), part) < count:
-            return int(push_islands(problem, work, iterate, enough, part))
+        take_in_gaps(problem, problem.w, max(NEAR * largest_gap(problem), enough), part)
+        return int(push_islands(problem, work, iterate, enough, part))
     return int(push_apart(problem, ordering, work, iterate, enough))

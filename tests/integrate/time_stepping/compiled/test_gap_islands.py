@@ -5,7 +5,7 @@ import numpy as np
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem
 from gaussdyn.contact.free_bodies.body_problem import Iterate
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
-from gaussdyn.integrate.time_stepping.compiled.gap_islands import FEW, push_near_apart
+from gaussdyn.integrate.time_stepping.compiled.gap_islands import push_near_apart
 from gaussdyn.integrate.time_stepping.compiled.soft_gaps import push_apart
 from gaussdyn.mechanics.spatial import HalfSpace, ball
 
@@ -34,7 +34,6 @@ def test_shifts_of_islands_are_those_of_the_whole_pile():
     for seed in range(12):
         space, rng = dense_balls(seed)
         problem, count = space.problem, int(space.problem.contacts.first[-1])
-        assert count > FEW
         gaps, held = np.abs(rng.normal(size=count)) * 1e-3, rng.random(count) < 0.05
         below = rng.random(count) < (0.02, 0.1, 0.3)[seed % 3]
         problem.w[:], problem.h[:] = 0.0, 0.0
@@ -52,3 +51,23 @@ def test_shifts_of_islands_are_those_of_the_whole_pile():
         assert np.abs(p * u)[~held].max() <= 10.0 * ENOUGH * p.max()
         apart += (p == 0.0).sum() > count // 2
     assert apart > 4
+
+
+def test_what_has_no_gap_to_be_removed_stays_where_it_is():
+    """All gaps of a pile are held, off by rounding, but one below a ball that stands apart from the others."""
+    space, rng = dense_balls(0)
+    problem, count = space.problem, int(space.problem.contacts.first[-1])
+    pair, first = problem.contacts.pair, problem.contacts.first
+    alone = int(pair[0, 1])
+    problem.w[:], problem.h[:], problem.mu[:count] = 0.0, 0.0, -1.0
+    problem.w[:count, 0] = 0.5 * ENOUGH * rng.uniform(-1.0, 1.0, count)
+    for k in range(len(first) - 1):
+        if alone in pair[k]:
+            one = slice(first[k], first[k + 1])
+            grounded = pair[k, 0] < 0
+            problem.w[one, 0], problem.mu[one] = (-1e-4, -1.0) if grounded else (1.0, 0.0)
+    near = iterate_for(count, 48)
+    assert push_near_apart(problem, space.ordering, space.work, near, ENOUGH) > 0
+    still = np.arange(48) != alone
+    assert not near.v[still].any()
+    assert abs(near.v[alone, 2] - 1e-4) <= 10.0 * ENOUGH

@@ -26,6 +26,7 @@ WIDTH = STAGES + 1 + EXTRA  # slopes of a step, with those that only dense outpu
 WEIGHTS, DENSE, FIVE, THREE, TIMES = 16, 17, 21, 22, 23  # lines of `TABLE` behind those of the stages
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 ROUNDING = 16.0 * EPS
+FEW = 10  # components: fewer are combined one by one, more at once
 
 
 def _table() -> Array:
@@ -44,12 +45,20 @@ TABLE = _table()
 @kernel(f"void({A2}, int64, int64, float64, {A1}, {A2}, int64, {A1})", borrows=True, entry=True)
 def combine(table: Array, line: int, many: int, h: float, y: Array, K: Array, size: int, place: Array) -> None:
     """Put y + h times a line of the table over the first slopes, of the first components."""
+    if size < FEW:
+        for j in range(size):
+            total = 0.0
+            for m in range(many):
+                total += table[line, m] * K[m, j]
+            place[j] = y[j] + h * total
+        return
     for j in range(size):
         place[j] = 0.0
     for m in range(many):
         c = table[line, m]
-        for j in range(size):
-            place[j] += c * K[m, j]
+        if c != 0.0:
+            for j in range(size):
+                place[j] += c * K[m, j]
     for j in range(size):
         place[j] = y[j] + h * place[j]
 

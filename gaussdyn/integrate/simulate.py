@@ -38,10 +38,9 @@ from .run.trajectory import INTERRUPT, Trajectory
 from .run.uniqueness_checks import Effort, Examination, Finding, OnMultiple
 from .run.values import Stop
 from .stepper import Control, Step, Stepper, for_run
-from .stretch import Stretch
+from .stretch import MOMENT, Stretch
 
 MOST_AT_ONCE = 256  # steps between two looks at the clock
-MOMENT = 0.1  # s
 Progress = Callable[[float, float], None]
 Watch = Callable[[Callable[[], Trajectory]], None]
 OnFailure = Literal["stop", "record"]
@@ -207,10 +206,10 @@ class Ahead:
 
     def note(self, seconds: float, whole: bool) -> None:
         """Enter how long n steps took, and whether they were all taken."""
-        self.single = not whole
-        if whole and seconds < MOMENT:
+        self.single = not whole and seconds < MOMENT  # else the clock may have ended them
+        if whole and seconds < 2.0 * MOMENT:
             self.n = min(2 * self.n, MOST_AT_ONCE)
-        elif seconds > 2.0 * MOMENT:
+        elif seconds > 4.0 * MOMENT:
             self.n = max(self.n // 2, 1)
 
 

@@ -160,7 +160,7 @@ class PassedSteps:
             "modes": {row.id: one.then.modes[row.id].name(row) for row in rows if row.kind != "bilateral"},
             "changes": (one.change,), "impacts": () if one.impact is None else (one.impact,),
             "work": Work(reactions=one.work, forces=one.leg.y.item(-1)),
-            "arcs": Course((one.ship.trail(one.leg.lines),)),
+            "arcs": Course((one.ship.passed(one.leg, self.task.accuracy),)),
             "energy": (one.begun.figures.item(KINETIC), one.begun.figures.item(POTENTIAL)), "_of": self, "_at": k,
         }  # fmt: skip
         for name, value in (PLAIN | values).items():

@@ -23,6 +23,7 @@ from .smooth_phase import Phase
 GRAZE = 1e-12  # m: a lowest gap within this of zero is neither a touch nor a miss
 DEPTH = 12  # halvings of a stretch
 FAR = 4.0  # times the deviation from a simple curve: beyond it a condition is far from zero
+VERY_FAR = 4.0 * FAR  # where that deviation is seen elsewhere than in the middle
 NUDGE = 1e-6  # of the step: a root that is moved by more is polished again
 POLISHES = 6
 BACK = 0.01  # of a step: so much before its end conditions whose rates are not known are looked at once more
@@ -47,6 +48,33 @@ def murky(a: float, b: float, start: float, end: float, off: float) -> bool:
     return False
 
 
+@kernel(f"UniTuple(float64, 2)({A2}, int64, float64, float64)", borrows=True)
+def bent(seen: Array, w: int, h: float, x: float) -> tuple[float, float]:
+    """Return how far condition w is off a cubic (a straight line without its rates), and how low that may dip.
+
+    It is seen at both ends of a stretch of length h, and at its part x.
+    """
+    a, m, b, y = seen[0, w], seen[2, w], seen[4, w], x * (1.0 - x)
+    start, end = h * seen[1, w], h * seen[5, w]
+    if math.isnan(start):
+        return abs(m - a - x * (b - a)) / (4.0 * y), 0.0
+    c2, c3 = 3.0 * (b - a) - 2.0 * start - end, start + end - 2.0 * (b - a)
+    off = abs(m - a - x * (start + x * (c2 + x * c3))) / (16.0 * y * y)
+    off += QUINTIC * abs(h * seen[3, w] - start - x * (2.0 * c2 + 3.0 * x * c3))
+    return off, DIP * (abs(start) + abs(end))
+
+
+@kernel(f"boolean({A2}, {A1}, float64, float64)", borrows=True)
+def far(seen: Array, offset: Array, h: float, x: float) -> bool:
+    """Whether all conditions are far from zero in a stretch, as seen at its part x in place of its middle."""
+    for w in range(len(offset)):
+        low = min(seen[0, w], seen[2, w], seen[4, w]) + offset[w]
+        off, reach = bent(seen, w, h, x)
+        if not (low - reach > VERY_FAR * off or low == np.inf):
+            return False
+    return True
+
+
 @kernel(f"int64({A2}, {A1}, {A1}, float64)", borrows=True, entry=True)
 def judged(seen: Array, noise: Array, offset: Array, h: float) -> int:
     """Return the worst of what conditions do in a stretch of length h.
@@ -59,11 +87,7 @@ def judged(seen: Array, noise: Array, offset: Array, h: float) -> int:
     for w in range(len(noise)):
         a, m, b = seen[0, w] + offset[w], seen[2, w] + offset[w], seen[4, w] + offset[w]
         u0, u1, u2 = seen[1, w], seen[3, w], seen[5, w]
-        off, reach = abs(m - 0.5 * (a + b)), 0.0
-        if not math.isnan(u0):
-            off = abs(m - 0.5 * (a + b) - h * (u0 - u2) / 8.0)
-            off += QUINTIC * abs(h * u1 - 1.5 * (b - a) + 0.25 * h * (u0 + u2))
-            reach = DIP * (abs(h * u0) + abs(h * u2))
+        off, reach = bent(seen, w, h, 0.5)
         low, high = min(a, m, b), max(a, m, b)
         if low - reach > FAR * off:
             continue

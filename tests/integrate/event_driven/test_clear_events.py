@@ -19,6 +19,7 @@ from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
 from gaussdyn.integrate.event_driven.compiled.records import OFF
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
+from gaussdyn.integrate.run.step_evidence import as_arrays
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.planar.bodies import Marker, Point, disc, fixed
 from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
@@ -52,6 +53,24 @@ def sliders(seed: int) -> tuple[PlanarSystem, State]:
 def without():
     """Have no event be clear."""
     return mock.patch.object(event_stepper, "clear_steps", return_value=None)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_arcs_are_the_same_whenever_they_are_asked_for(seed):
+    """They are followed once more then, whatever has been passed or edited since."""
+    system, state = sliders(seed)
+    run = simulate(system, state, 6.0, stepper=EventDriven())
+    told = as_arrays(run.evidence)
+    state.q[:], state.v[:], run.final.q[:] = 0.0, 7.0, 0.0
+    simulate(system, run.state(3), 6.0, stepper=EventDriven(rtol=1e-9))
+    late = {k: run.evidence[k] for k in reversed(list(run.evidence))}
+    again = as_arrays(dict(sorted(late.items())))
+    assert len(told["arc_t"]) > 20
+    for key, numbers in told.items():
+        np.testing.assert_array_equal(again[key], numbers)
+    with without():
+        other = as_arrays(simulate(*sliders(seed), 6.0, stepper=EventDriven()).evidence)
+    np.testing.assert_allclose(other["push"], told["push"], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 12))])

@@ -1,4 +1,4 @@
-"""Crossings of conditions that began a little below zero."""
+"""Where conditions fall below zero, also those that began a little below it, and that none does where all are far."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from gaussdyn.integrate.dop853 import Tolerance, take
-from gaussdyn.integrate.event_driven.event_location import LOCATED, Crossing, Seen, polished, zero_of
+from gaussdyn.integrate.dop853 import TABLE, TIMES, Tolerance, take
+from gaussdyn.integrate.event_driven import event_location
+from gaussdyn.integrate.event_driven.compiled.phase_steps import LOOKED
+from gaussdyn.integrate.event_driven.event_location import LOCATED, Crossing, Seen, far, polished, zero_of
 from gaussdyn.integrate.event_driven.guards import Guard
 
 G, UP = 9.81, 1.65e-6
@@ -71,3 +73,26 @@ def test_a_zero_is_found_between_signs(bend, sign):
     assert found == pytest.approx(root, abs=LOCATED)
     assert len(looked) < 60
     assert all(-1.0 <= t <= 2.0 for t in looked)
+
+
+def seen_at(x, curves, known, h):
+    """Return curves and their rates at the beginning of a stretch, at its part x and at its end, as kernels do."""
+    rates = [np.polynomial.Polynomial(c).deriv() for c in curves]
+    lines = []
+    for at in (0.0, x, 1.0):
+        lines.append([np.polynomial.Polynomial(c)(at) for c in curves])
+        lines.append([rate(at) / h if told else np.nan for rate, told in zip(rates, known, strict=True)])
+    return np.array(lines)
+
+
+def test_nothing_is_zero_in_a_stretch_where_all_is_far_from_it_at_a_stage():
+    rng, none, many, h = np.random.default_rng(0), np.zeros(2), 0, 0.3
+    known, x, dense = (True, False), TABLE[TIMES, LOOKED], np.linspace(0.0, 1.0, 201)
+    for _ in range(3000):
+        curves = rng.normal(size=(2, 7)) * rng.choice([0.1, 0.3, 0.6]) ** np.arange(7)
+        if far(seen_at(x, curves, known, h), none, h, x):
+            many += 1
+            assert min(np.polynomial.Polynomial(c)(dense).min() for c in curves) > 0.0
+            seen = seen_at(0.5, curves, known, h)
+            assert event_location.judged(seen, none, none, h) == event_location.QUIET
+    assert many > 300

@@ -44,6 +44,7 @@ from .records import (
 
 SAID = GAINED + 1  # numbers that kernels say of how a phase begins
 AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
+UNKEPT = np.empty((AT_ONCE, 0))  # where nothing of what is passed is written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,8 +102,8 @@ class Leg(NamedTuple):
         There: state, impulses and works; the reactions of all rows.
     size : float
         The largest force there, N.
-    lines : Array
-        What was passed, see `CompiledPhase.trail`.
+    begun : (float, Array, float, float, Array)
+        Time, state, length of the next step and the latest end where it begins, and the offsets of conditions.
     """
 
     guard: int
@@ -111,7 +112,7 @@ class Leg(NamedTuple):
     y: Array
     r: Array
     size: float
-    lines: Array
+    begun: tuple[float, Array, float, float, Array]
 
 
 class Begun(NamedTuple):
@@ -207,18 +208,22 @@ class CompiledPhase:
         """Raise conditions that began at zero, by row id and kind."""
         self.step.offset[:] = [offsets.get((guard.id, guard.kind), 0.0) for guard in self.phase.guards]
 
-    def _set_out(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int = 0) -> Array:
-        """Begin where steps shall be taken from; return room for what is passed."""
+    def _set_out(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int = 0) -> None:
+        """Begin where steps shall be taken from."""
         step, nq, n = self.step, len(q), len(q) + len(v)
         step.y[:nq], step.y[nq:n], step.y[n:] = q, v, 0.0
         step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0, 0.0
-        return np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
+
+    def _lines(self, n: int = AT_ONCE) -> Array:
+        """Return room for what is passed in n steps."""
+        return np.empty((n, 2 + len(LOBATTO) * (self.size - 2)))
 
     def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int) -> Sailed:
         """Take steps until something may happen, at most to `end`."""
         from .phase_loop import EVENT, HOLD, TURNED, cruise
 
-        step, lines = self.step, self._set_out(t, q, v, h, end, stiff)
+        step, lines = self.step, self._lines()
+        self._set_out(t, q, v, h, end, stiff)
         code = cruise(self.held, lines)
         now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found = step.control.tolist()
         piece = self._piece(step.F.copy()) if code == EVENT else None
@@ -233,15 +238,27 @@ class CompiledPhase:
 
     def leg(self, t: float, q: Array, v: Array, h: float, end: float, counts: Array) -> Leg | None:
         """Follow the motion up to an event that is clear, and its only one; None where kernels do not come to one."""
-        lines = self._set_out(t, q, v, h, end)
-        if not _deciding()[0](self.held, lines, counts):
+        self._set_out(t, q, v, h, end)
+        begun = t, self.step.y.copy(), h, end, self.step.offset.copy()
+        if not _deciding()[0](self.held, UNKEPT, counts):
             return None
         again, info, control = self.held.value.again, self.held.value.phase.room.info, self.step.control
-        size, n, r = max(info.item(LOAD), info.item(REACTION)), int(control.item(TAKEN)) + 1, again.K[WIDTH]
+        size, r = max(info.item(LOAD), info.item(REACTION)), again.K[WIDTH]
         return Leg(
             int(control.item(WHICH)), again.control.item(T), control.item(NEXT), again.y.copy(),
-            r[self.states : -2].copy(), size, lines[:n].copy(),
+            r[self.states : -2].copy(), size, begun,
         )  # fmt: skip
+
+    def passed(self, leg: Leg, accuracy: Accuracy) -> Trail:
+        """Return what was passed on a leg, followed once more."""
+        from .phase_loop import cruise
+
+        lines, nq, (t, y, h, end, offset) = self._lines(), self.phase.system.nq, leg.begun
+        self.of(self.phase, accuracy)
+        self._set_out(t, y[:nq], y[nq : self.states], h, end)
+        self.step.offset[:] = offset
+        cruise(self.held, lines)
+        return self.trail(lines[: int(self.step.control.item(TAKEN)) + 1].copy())
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:
         """Return how the phase begins where another one has ended; REFUSED: it does not, UNCLEAR: that is not clear."""

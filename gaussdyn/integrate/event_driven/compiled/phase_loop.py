@@ -6,12 +6,12 @@ import math
 
 from ...._jit import A1, A2, kernel
 from ....arrays import EPS, Array
-from ...dop853 import STAGES, WIDTH, between, growth
+from ...dop853 import STAGES, TIMES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
-from ..event_location import CROSSING, QUIET, judged
+from ..event_location import CROSSING, QUIET, far, judged
 from ..phase_integrator import SPLIT
 from .phase_rhs import conditions, look_at, slope
-from .phase_steps import dense_output, error_of_impulses, first_crossing, look_within, polish, take_step
+from .phase_steps import LOOKED, dense_output, error_of_impulses, first_crossing, look_within, polish, take_step
 from .records import (
     BEND,
     END,
@@ -41,6 +41,7 @@ from .records import (
 )
 
 DONE, EVENT, HOLD, FAIL, STIFF, TURNED = range(6)
+UNSEEN = QUIET - 1
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
 MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
 NODES = tuple(LOBATTO.tolist())
@@ -90,8 +91,10 @@ def armed(phase: PhaseTables, w: int) -> float:
 def keep_samples(phase: PhaseTables, step: PhaseStep, end: Array, line: Array, span: float) -> int:
     """Write what an `Arc` keeps of the first `span` (s) of a step, which ends at `end`.
 
-    That is t, span, and at its samples the state and the reactions of all rows.
+    That is t, span, and at its samples the state and the reactions of all rows; nothing if `line` is empty.
     """
+    if len(line) == 0:
+        return 0
     t, h, states, size, K = step.control[T], step.control[H], phase.nq + phase.nv, len(step.y) - 2, step.K
     line[0], line[1] = t, span
     for s in range(LAST_NODE + 1):
@@ -134,6 +137,21 @@ def accepted(phase: PhaseTables, step: PhaseStep) -> int:
     return DONE
 
 
+@kernel("int64(PhaseTables, PhaseStep, boolean)", borrows=True)
+def watched(phase: PhaseTables, step: PhaseStep, kept: bool) -> int:
+    """Return what conditions do in a step, see `judged`; UNSEEN: that cannot be computed.
+
+    There is dense output where conditions are near zero, and where samples are `kept`.
+    """
+    seen, t, h = step.seen, step.control[T], step.control[H]
+    quiet = far(seen, step.offset, h, step.table[TIMES, LOOKED])
+    if (kept or not quiet) and dense_output(phase, step):
+        return UNSEEN
+    if quiet:
+        return QUIET
+    return UNSEEN if look_within(phase, step, t + 0.5 * h, 2) else judged(seen, step.noise, step.offset, h)
+
+
 @kernel(f"void(PhaseTables, PhaseStep, PhaseStep, int64, {A2})", borrows=True)
 def arrive(phase: PhaseTables, step: PhaseStep, again: PhaseStep, verdict: int, trail: Array) -> None:
     """Find the condition that falls below zero in a step, and go up to there, if both are clear: then again.y is it.
@@ -152,9 +170,10 @@ def arrive(phase: PhaseTables, step: PhaseStep, again: PhaseStep, verdict: int, 
 def cruise(voyage: Voyage, trail: Array) -> int:
     """Take steps as long as nothing happens, and return why they end.
 
-    DONE: at control[END], or `trail` is full, which takes the samples of every step. HOLD: something that is held is
-    off. TURNED: a slip in space has turned far away from the direction of its mode. EVENT: a condition may fall below
-    zero in the step that K, `end` and F describe, which is not taken, see `arrive`. STIFF, FAIL: the step is not taken.
+    DONE: at control[END], or `trail` is full, which takes the samples of every step, or none if its lines have no room.
+    HOLD: something that is held is off. TURNED: a slip in space has turned far away from the direction of its mode.
+    EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken, see `arrive`.
+    STIFF, FAIL: the step is not taken.
     """
     phase, step = voyage.phase, voyage.step
     info, control, seen, y = phase.room.info, step.control, step.seen, step.y
@@ -172,13 +191,12 @@ def cruise(voyage: Voyage, trail: Array) -> int:
         conditions(phase, seen[4], seen[5])
         turned = turned_away(phase)
         off, side, largest_h, largest_r = out_of_place(phase, step.end), info[SIDE], info[LOAD], info[REACTION]
-        if dense_output(phase, step) or look_within(phase, step, t + 0.5 * h, 2):
-            return FAIL
-        verdict = judged(seen, step.noise, step.offset, h)
-        if verdict != QUIET:
+        line = trail[int(control[TAKEN])]
+        verdict = watched(phase, step, len(line) > 0)
+        if verdict > QUIET:
             arrive(phase, step, voyage.again, verdict, trail)
             return EVENT
-        if keep_samples(phase, step, step.end, trail[int(control[TAKEN])], h):
+        if verdict < QUIET or keep_samples(phase, step, step.end, line, h):
             return FAIL
         info[SIDE], info[LOAD], info[REACTION] = side, largest_h, largest_r
         for w in range(len(step.noise)):

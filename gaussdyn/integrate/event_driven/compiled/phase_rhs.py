@@ -76,7 +76,8 @@ def eliminate(W: Array, n: int) -> tuple[float, float]:
         pivot = W[i, i]
         if pivot == 0.0:
             return 0.0, 0.0
-        sign, size = (sign if pivot > 0.0 else -sign), size + math.log(abs(pivot))
+        sign = sign if pivot > 0.0 else -sign
+        size += math.log(abs(pivot)) if n > 1 else 0.0
         for k in range(i + 1, n):
             c = W[k, i] / pivot
             for j in range(i + 1, n + 1):
@@ -145,11 +146,14 @@ def directions_of_reactions(phase: PhaseTables) -> None:
 def over_mass(inverse: Array, f: Array, out: Array) -> None:
     """Put M^-1 f."""
     b = inverse.shape[1]
-    for j in range(len(f)):
-        first, total = (j // b) * b, 0.0
-        for i in range(b):
-            total += inverse[j, i] * f[first + i]
-        out[j] = total
+    first = 0
+    while first < len(f):
+        for j in range(first, first + b):
+            total = 0.0
+            for i in range(b):
+                total += inverse[j, i] * f[first + i]
+            out[j] = total
+        first += b
 
 
 @kernel("int64(PhaseTables)", borrows=True)

@@ -11,21 +11,27 @@ from ....arrays import EPS
 from ...dop853 import FIVE, STAGES, THREE, TIMES, WEIGHTS, WIDTH, between, combine, interpolate, measure
 from ..event_location import BACK, LOCATED, NUDGE, POLISHES, narrowed
 from ..phase_integrator import PUSHES
-from .phase_rhs import look_at, slope
+from .phase_rhs import conditions, look_at, slope
 from .records import BEND, CROSS, ERROR, RTOL, SIDE, WAY, H, PhaseStep, PhaseTables, T
 
 TRIALS = 100  # of a root
+LOOKED = 9  # the stage at which conditions are seen within a step: its place is of order 5
 
 
 @kernel("int64(PhaseTables, PhaseStep)", borrows=True)
 def take_step(phase: PhaseTables, step: PhaseStep) -> int:
-    """Take one step from y with the slope K[0]: fill in K up to 12, the end, error and bend."""
+    """Take one step from y with the slope K[0]: fill in K up to 12, the end, error and bend.
+
+    Lines 2 and 3 of `seen` are the conditions at stage `LOOKED`.
+    """
     control, y, K, end, table = step.control, step.y, step.K, step.end, step.table
     t, h, size, last = control[T], control[H], phase.nq + phase.nv, K[WIDTH]
     for s in range(1, STAGES):
         combine(table, s, s, h, y, K, size, end)
         if slope(phase, t + table[TIMES, s] * h, end, K[s]) or phase.room.info[SIDE] * control[WAY] < 0.0:
             return 1
+        if s == LOOKED:
+            conditions(phase, step.seen[2], step.seen[3])
     for j in range(size):
         last[j] = end[j]
     combine(table, WEIGHTS, STAGES, h, y, K, len(y), end)

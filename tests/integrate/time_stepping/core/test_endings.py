@@ -12,6 +12,7 @@ from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, Listed
 from gaussdyn.integrate.time_stepping.core.outside import unsolved
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.integrate.time_stepping.core.records import HARD, LOGGED
+from gaussdyn.mechanics.trees import Actuator, Tendon, TreeBody, TreeJoint, TreeSystem
 from gaussdyn.programs.solution.status import Status
 
 SCENES = ("incline", "capstan", "rocking_block", "slider_crank", "wall_press", "coulomb_oscillator", "turntable")
@@ -170,3 +171,32 @@ def test_dependent_rates_that_agree_are_solved_by_all_means() -> None:
     for step in steps:
         assert step.solution.solved
         np.testing.assert_allclose(step.state.v, 5e-3, rtol=1e-12)
+
+
+def swinging(where: str, c: float) -> TreeSystem:
+    """Return a link on a hinge, damped along its joint, by its drive, or by a tendon."""
+    joint = TreeJoint(name="hip", axis=(0, 1, 0), damping=c if where == "joint" else 0.0)
+    link = TreeBody(name="link", joints=(joint,), mass=1.0, centre=(0, 0, -0.2), inertia=0.01 * np.eye(3))
+    drive = Actuator(name="drive", factors={"hip": 1.0}, bias=(0.0, 0.0, -c))
+    tendon = Tendon(name="rope", factors={"hip": 1.0}, damping=c)
+    parts = [tendon] if where == "tendon" else []
+    return TreeSystem(bodies=[link], actuators=[drive] if where == "drive" else [], parts=parts)
+
+
+@pytest.mark.parametrize("where", ["joint", "drive", "tendon"])
+@pytest.mark.parametrize("c", [0.0, 1e2, 1e4])
+def test_what_trees_have_beside_the_mass_already_is_not_stiff(where: str, c: float) -> None:
+    """A step whose passes do not contract for another reason is then taken with its laws at the middle.
+
+    Dampers of joints and drives stand there in every step, those of tendons do not.
+    """
+    system, dt = swinging(where, c), 2e-3
+    start = system.state({"hip": 0.5})
+    kernels = CompiledSystem.of(system, start)
+    assert isinstance(kernels, CompiledSystem)
+    stepper, control = MoreauJean(dt=dt), np.zeros(len(system.actuators))
+    assert kernels.advance(stepper, start, dt, dt, control).solution.solved
+    found = unsolved.stiffness(kernels, advance._span(stepper, 0.0, dt, dt), control)
+    assert (found is not None) == (where == "tendon" and c > 0.0)
+    if found is not None:
+        assert found[0, 0] == pytest.approx(0.5 * dt * c, rel=1e-5)

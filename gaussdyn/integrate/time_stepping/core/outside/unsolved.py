@@ -22,7 +22,7 @@ from .....programs.solution.solution import Solution
 from .....programs.solution.status import Status
 from ...scheme import ALLOWED, MAX_PASSES, PASSES, ROUGH, ROUNDING
 from ..problem.dependent_joints import COUNT, LOOKED
-from ..records import CAP, CHANGE, DEPENDENT, E_, GOAL, HARD, MU, MU_R, MU_S, OVERLAP, SOFT, UNSETTLED, Span
+from ..records import CAP, CHANGE, DEPENDENT, E_, FOREST, GOAL, HARD, MU, MU_R, MU_S, OVERLAP, SOFT, UNSETTLED, Span
 from ..records import PASSES as PASSES_TAKEN
 
 if TYPE_CHECKING:
@@ -129,7 +129,10 @@ def _put_blocks(kernels: CompiledSystem, dynamics: LocalDynamics, impulses: dict
 
 
 def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Array | None:
-    """Return what may stand beside the mass so that passes contract, see `Stiff`; None if forces are not stiff."""
+    """Return what may stand beside the mass so that passes contract, see `Stiff`; None if forces are not stiff.
+
+    Those of trees that stand beside the mass already, see `evaluate.resist`, are not: passes do not contract otherwise.
+    """
     system, data = kernels.system, kernels.parts.data
     t, q, v = span.t + (1.0 - span.theta) * span.dt, data.middle, kernels.work.mean.copy()
     if not np.isfinite(v).all():
@@ -139,7 +142,9 @@ def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Arr
     M = checked_mass(system.mass(q), system.nv)
     if not np.isfinite(S).all() or np.linalg.eigvalsh(M + S)[0] <= 0.0:
         return None
-    return S if eigh(S, M, eigvals_only=True)[-1] > STIFF else None
+    trees = kernels.parts.model.layout.who == FOREST
+    beside = np.diag(np.diagonal(data.M) - np.diagonal(M)) if trees else np.zeros_like(M)
+    return S if eigh(S - beside, M + beside, eigvals_only=True)[-1] > STIFF else None
 
 
 def slope(system: System, t: float, q: Array, v: Array, control: Array | None) -> Array:

@@ -208,7 +208,7 @@ def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, fou
 
 @kernel(f"void({I2}, {A2}, {A2}, {A2})", borrows=True)
 def combine_rows(parts: IntArray, factors: Array, J: Array, found: Array) -> None:
-    """Make rows of coordinates of joints those of what acts on these: f x + g y - taken, drifts left aside.
+    """Make rows of coordinates of joints those of what acts on these: f x + g y - taken.
 
     parts (r, 3): the row, that of y (-1: none), what the gap is (`equation.AS_VALUE`); factors (r, 4): f, g, and what
     is taken from value and rate.
@@ -216,11 +216,13 @@ def combine_rows(parts: IntArray, factors: Array, J: Array, found: Array) -> Non
     for r in range(len(parts)):
         k, other, scale = parts[r, 0], parts[r, 1], factors[r, 0]
         found[k, GAP], found[k, RATE] = scale * found[k, GAP] - factors[r, 2], scale * found[k, RATE] - factors[r, 3]
+        found[k, DRIFT] *= scale
         for j in range(J.shape[1]):
             J[2 * k, j] *= scale
         if other >= 0:
             found[k, GAP] += factors[r, 1] * found[other, GAP]
             found[k, RATE] += factors[r, 1] * found[other, RATE]
+            found[k, DRIFT] += factors[r, 1] * found[other, DRIFT]
             for j in range(J.shape[1]):
                 J[2 * k, j] += factors[r, 1] * J[2 * other, j]
         if parts[r, 2] != AS_VALUE:

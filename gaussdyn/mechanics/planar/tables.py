@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,15 +11,22 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ..joints.drives import Drive
+from ..joints.limits_motors import Gear, JointFriction, Limit, Motor, Part
+from ..joints.part_rows import part_rows
 from ..names import GROUND
 from .bodies import Marker
 from .contacts import DryFriction, Link, PlanarContact, String
 from .disc_contact import PlanarDiscContact
 from .forces import Drag, Load, Shaking, Spring
+from .joints import Hinge, Slider, Weld
 from .kinematics import Layout
 from .system import PlanarSystem
 
-SERVED = (PlanarContact, PlanarDiscContact, Link, DryFriction)
+CONTACTS = (PlanarContact, PlanarDiscContact, Link, DryFriction)
+FORCES = (Spring, Drag, Load, Shaking, Drive)
+BONDS = (Hinge, Slider, Weld, Limit, JointFriction, Motor, Gear)
+Entry = tuple[str, int, int, Any, dict[int, Any]]  # id, kind, rows, markers, data
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,44 +36,66 @@ class PlanarTables:
     Attributes
     ----------
     numbers, data : arrays, shape (n, 10) and (n, 10)
-    forces, strength : arrays, shape (f, 5) and (f, 9)
+        The `beside` last ones are second coordinates of gears, and no rows.
+    parts, factors : arrays, shape (r, 3) and (r, 4)
+        Of what acts on coordinates of joints, see `combine_rows`.
+    forces, strength : arrays, shape (f, 5) and (f, 11)
     bodies : Array, shape (5, nv)
         The last row is free for a control.
+    beside : int
     """
 
     numbers: IntArray
     data: Array
+    parts: IntArray
+    factors: Array
     forces: IntArray
     strength: Array
     bodies: Array
+    beside: int
+
+
+def serves(system: PlanarSystem) -> bool:
+    """Return whether there are tables for all parts of a system; contacts of shapes have them once they are listed."""
+    served = all(isinstance(one, CONTACTS) for one in system.contacts)
+    served = served and all(isinstance(one, BONDS) for one in system.joints)
+    return served and all(isinstance(one, FORCES) for one in system.forces)
 
 
 @lru_cache(maxsize=32)
 def tables_of(system: PlanarSystem) -> PlanarTables | None:
-    """Return the tables of a system; None where it has joints, contacts not listed yet, or parts without a table.
+    """Return the tables of a system; None where it has contacts not listed yet, or parts without a table.
 
     Contacts of shapes are listed at one state (`System.near`).
     """
     contacts = system.listed_contacts
-    served = contacts is not None and all(isinstance(one, SERVED) for one in contacts)
-    served = served and all(isinstance(one, (Spring, Drag, Load, Shaking)) for one in system.forces)
-    if not served or system.joints:
-        return None
-    assert contacts is not None
-    layout, n, f = system.layout, len(contacts), len(system.forces)
+    return None if contacts is None or not serves(system) else tables_with(system, contacts)
+
+
+def tables_with(system: PlanarSystem, contacts: Sequence[Any], room: int = 0) -> PlanarTables:
+    """Return the tables of a system with some contacts, and with room for more."""
+    from .row_kernels import KIND, SIZE
+
+    layout, entries = system.layout, sorted(_entries(system, contacts), key=lambda entry: entry[0])
+    parts, factors, seconds = _parts(system, [entry[0] for entry in entries])
+    entries += seconds
+    n, f = len(entries) + room, len(system.forces)
     numbers, data = np.zeros((n, 10), dtype=np.int64), np.zeros((n, 10))
-    forces, strength = np.zeros((f, 5), dtype=np.int64), np.zeros((f, 9))
-    for k, contact in enumerate(contacts):
-        _enter_contact(layout, contact, numbers[k], data[k])
+    for k, (_id, kind, size, markers, values) in enumerate(entries):
+        _enter_markers(layout, markers, numbers[k], data[k])
+        numbers[k, KIND], numbers[k, SIZE] = kind, size
+        for column, value in values.items():
+            data[k, column : column + np.size(value)] = value
+    forces, strength = np.zeros((f, 5), dtype=np.int64), np.zeros((f, 11))
     for k, force in enumerate(system.forces):
-        enter_force(layout, force, forces[k], strength[k])
+        _enter_force(system, force, forces[k], strength[k])
     x, y = layout.momentum((1.0, 0.0)), layout.momentum((0.0, 1.0))
     weight = system.gravity[0] * x + system.gravity[1] * y
     bodies = np.array([1.0 / np.diagonal(system.mass(np.zeros(system.nq))), weight, x, y, np.zeros(system.nv)])
-    return PlanarTables(numbers, data, forces, strength, bodies)
+    return PlanarTables(numbers, data, parts, factors, forces, strength, bodies, len(seconds))
 
 
-def enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray, data: Array) -> None:
+def _enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray, data: Array) -> None:
     """Enter where the bodies of markers begin, whether they turn, and where the markers are on them."""
     for k, marker in enumerate(markers):
         if marker.body == GROUND:
@@ -76,33 +105,81 @@ def enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray, 
         data[2 * k : 2 * k + 2] = marker.at
 
 
-def _enter_contact(layout: Layout, contact: Any, numbers: IntArray, data: Array) -> None:
-    from .row_kernels import BELT, CONTACT, DISC, DRY, KIND, LENGTH, NORMAL, RADIUS, ROD, SIZE, STRING
+def _entries(system: PlanarSystem, contacts: Sequence[Any]) -> Iterator[Entry]:
+    """Yield what every constraint is to the kernels."""
+    from .row_kernels import BELT, CONTACT, DISC, DRY, LENGTH, NORMAL, OFFSET, RADIUS, ROD, STRING, TURN
 
-    enter_markers(layout, contact.markers, numbers, data)
-    numbers[SIZE] = 1
-    if isinstance(contact, PlanarContact):
-        numbers[KIND], numbers[SIZE] = CONTACT, contact.size
-        data[NORMAL : NORMAL + 2], data[RADIUS], data[BELT] = contact.plane.normal, contact.radius, contact.plane.belt
-    elif isinstance(contact, PlanarDiscContact):
-        numbers[KIND], numbers[SIZE] = DISC, 2 if contact.mu_s > 0.0 or contact.eps_t != 0.0 else 1
-        data[RADIUS], data[LENGTH] = contact.radius_a, contact.radius_b
-    elif isinstance(contact, DryFriction):
-        numbers[KIND], data[NORMAL : NORMAL + 2], data[BELT] = DRY, contact.direction, contact.belt
-    else:
-        numbers[KIND], data[LENGTH] = STRING if isinstance(contact, String) else ROD, contact.length
+    for one in contacts:
+        if isinstance(one, PlanarContact):
+            plane = one.plane
+            yield one.id, CONTACT, one.size, one.markers, {NORMAL: plane.normal, RADIUS: one.radius, BELT: plane.belt}
+        elif isinstance(one, PlanarDiscContact):
+            size = 2 if one.mu_s > 0.0 or one.eps_t != 0.0 else 1
+            yield one.id, DISC, size, one.markers, {RADIUS: one.radius_a, LENGTH: one.radius_b}
+        elif isinstance(one, DryFriction):
+            yield one.id, DRY, 1, one.markers, {NORMAL: one.direction, BELT: one.belt}
+        else:
+            yield one.id, STRING if isinstance(one, String) else ROD, 1, one.markers, {LENGTH: one.length}
+    joints: Any = system.joints
+    for joint in joints:
+        if isinstance(joint, Part):
+            yield from (_coordinate(system, line.id, line.joint) for line in part_rows(joint))
+            continue
+        for id, part in zip(joint.ids, joint.parts, strict=True):
+            if part == "turn":
+                yield id, TURN, 1, joint.markers, {LENGTH: joint.angle}
+            elif part == "across":
+                x, y = joint.direction
+                yield id, CONTACT, 1, joint.markers, {NORMAL: (-y, x)}
+            else:
+                yield id, OFFSET, 1, joint.markers, {NORMAL: (1.0, 0.0) if part == "x" else (0.0, 1.0)}
 
 
-def enter_force(layout: Layout, force: Any, numbers: IntArray, data: Array) -> None:
-    """Enter a force."""
-    from .row_kernels import DRAG, LOAD, SHAKING, SPRING
+def _parts(system: PlanarSystem, ids: Sequence[str]) -> tuple[IntArray, Array, list[Entry]]:
+    """Return the tables of what acts on joints, and the second coordinates, which come after all rows."""
+    lines = [line for bond in system.joints if isinstance(bond, Part) for line in part_rows(bond)]
+    numbers, factors = np.zeros((len(lines), 3), dtype=np.int64), np.zeros((len(lines), 4))
+    seconds: list[Entry] = []
+    for r, line in enumerate(lines):
+        other = len(ids) + len(seconds) if line.other else -1
+        if line.other:
+            seconds.append(_coordinate(system, line.id, line.other))
+        numbers[r], factors[r] = (ids.index(line.id), other, line.gap), (*line.factors, *line.taken)
+    return numbers, factors, seconds
+
+
+def _coordinate(system: PlanarSystem, id: str, name: str) -> Entry:
+    """Return the entry of the coordinate that a joint leaves free."""
+    from .row_kernels import CONTACT, NORMAL, TURN
+
+    joint = _joint(system, name)
+    if isinstance(joint, Hinge):
+        return id, TURN, 1, joint.markers, {}
+    return id, CONTACT, 1, joint.markers, {NORMAL: joint.direction}
+
+
+def _joint(system: PlanarSystem, name: str) -> Hinge | Slider:
+    """Return a joint that leaves one coordinate free."""
+    (found,) = (one for one in system.joints if isinstance(one, Hinge | Slider) and one.name == name)
+    return found
+
+
+def _enter_force(system: PlanarSystem, force: Any, numbers: IntArray, data: Array) -> None:
+    """Enter a force; a drive on a hinge has no line."""
+    from .row_kernels import DRAG, DRIVE, EFFORT, LINE, LOAD, SHAKING, SPEED, SPRING
 
     if isinstance(force, Shaking):
         numbers[0], angular = SHAKING, 2.0 * math.pi * force.frequency
         data[4:9] = force.amplitude, angular, force.phase, *force.direction
         return
-    enter_markers(layout, force.markers, numbers, data)
-    if isinstance(force, Spring):
+    joint = _joint(system, force.joint) if isinstance(force, Drive) else force
+    _enter_markers(system.layout, joint.markers, numbers, data)
+    if isinstance(force, Drive):
+        numbers[0] = DRIVE
+        data[EFFORT : SPEED + 1] = force.effort, force.stiffness, force.damping, force.target, force.rate
+        if isinstance(joint, Slider):
+            data[LINE : LINE + 2] = joint.direction
+    elif isinstance(force, Spring):
         numbers[0], data[4:7] = SPRING, (force.stiffness, force.length, force.damping)
     elif isinstance(force, Drag):
         numbers[0], data[4] = DRAG, force.damping

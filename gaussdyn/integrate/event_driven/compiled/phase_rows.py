@@ -16,7 +16,15 @@ from ....mechanics.collision.feature_kinematics import (
     rates_and_drifts,
 )
 from ....mechanics.collision.vectors import along, cross3, triple3
-from ....mechanics.planar.row_kernels import DRIFT, GAP, RATE, planar_forces, planar_potential, planar_rows
+from ....mechanics.planar.row_kernels import (
+    DRIFT,
+    GAP,
+    RATE,
+    combine_rows,
+    planar_forces,
+    planar_potential,
+    planar_rows,
+)
 from ....mechanics.spatial.drifts import row_drift
 from ....mechanics.spatial.row_kernels import (
     ZERO,
@@ -34,6 +42,7 @@ def planar_table(phase: PhaseTables, y: Array) -> None:
     """Fill in the rows of a planar system, whose J has two rows for every constraint."""
     planar, room = phase.planar, phase.room
     planar_rows(y, phase.nv, planar.numbers, planar.data, room.J, planar.found)
+    combine_rows(planar.parts, planar.factors, room.J, planar.found)
     for k in range(len(phase.start)):
         room.gap[k] = planar.found[k, GAP]
         for i in range(2):

@@ -19,6 +19,7 @@ from ...contact_modes import limit_of
 from ...impact.problem import one_sided
 from ...time_stepping.core import spatial_model
 from ..guards import Guard
+from ..rank_watch import may_lose_rank
 from ..smooth_phase import Phase
 from .records import (
     BORDER,
@@ -90,15 +91,20 @@ def laws_of(phase: Phase) -> Array | None:
 
 
 def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:
-    tables = tables_of(system)
+    tables = None if system.joints and may_lose_rank(phase) else tables_of(system)  # loops: step by step
     if tables is None:
         return None
-    bodies, n = tables.bodies, len(phase.rows)
+    bodies, n = tables.bodies, len(tables.numbers)
     if phase.control is not None:
         bodies = bodies.copy()
         bodies[4] = phase.control
-    parts = PlanarParts(tables.numbers, tables.data, tables.forces, tables.strength, bodies, np.zeros((n, 7)))
-    return _filled(phase, 2 * np.arange(n), 2 * n, bodies[0][:, None].copy())._replace(who=PLANAR, planar=parts)
+    parts = PlanarParts(
+        tables.numbers, tables.data, tables.parts, tables.factors, tables.forces, tables.strength, bodies,
+        np.zeros((n, 7)),
+    )  # fmt: skip
+    return _filled(phase, 2 * np.arange(len(phase.rows)), 2 * n, bodies[0][:, None].copy())._replace(
+        who=PLANAR, planar=parts
+    )
 
 
 def _spatial(phase: Phase, system: SpatialSystem, known: Kept | None) -> PhaseTables | None:

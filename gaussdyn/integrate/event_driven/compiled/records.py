@@ -31,12 +31,14 @@ FRICTION, STATIC, EPS_N, EPS_T = range(4)
 """Columns of laws of contacts: mu and mu_s, coefficients of restitution."""
 
 
-@record(I2, A2, I2, A2, A2, A2)
+@record(I2, A2, I2, A2, I2, A2, A2, A2)
 class PlanarParts(NamedTuple):
     """Tables of a planar system, see `planar.row_kernels`; `found` (n, 7) is work space."""
 
     numbers: IntArray
     data: Array
+    parts: IntArray
+    factors: Array
     forces: IntArray
     strength: Array
     bodies: Array

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_scenes import falling
+from random_scenes import falling, linked
 
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.contact_modes import CLOSED, OPEN, Mode
@@ -18,9 +18,12 @@ from gaussdyn.integrate.event_driven.phase_integrator import Accuracy
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
 from gaussdyn.integrate.impact.impact_laws import Moreau
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.joints.drives import Drive
+from gaussdyn.mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
 from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, Point, disc, fixed
 from gaussdyn.mechanics.planar.contacts import DryFriction, HalfPlane, PlanarContact, Rod, String
 from gaussdyn.mechanics.planar.forces import Drag, Load, Shaking, Spring
+from gaussdyn.mechanics.planar.joints import Hinge, Slider, Weld
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.planar.tables import tables_of
 from gaussdyn.mechanics.state import State
@@ -58,11 +61,15 @@ def everything():
 @settings(max_examples=15, deadline=None)
 @given(q=st.lists(numbers, min_size=8, max_size=8), v=st.lists(numbers, min_size=8, max_size=8), t=numbers)
 def test_kernels_give_the_accelerations_reactions_and_conditions_of_the_phase(chosen, q, v, t):
-    system, q, v = everything(), np.array(q), np.array(v)
+    check_kernels(everything(), chosen, np.array(q), np.array(v), t)
+
+
+def check_kernels(system, chosen, q, v, t):
+    """Rates and conditions of a phase by kernels are those of the interpreted phase."""
     rows = system.rows(t, q, v)
     by_kind = dict(zip(("contact", "bilateral", "bilateral_contact", "unilateral", "dry"), chosen, strict=True))
     modes = {row.id: CLOSED if row.kind == "bilateral" else by_kind[row.kind] for row in rows}
-    phase = Phase(system=system, control=0.1 * np.arange(8.0), modes=modes, rows=rows)
+    phase = Phase(system=system, control=0.1 * np.arange(float(system.nv)), modes=modes, rows=rows)
     ship = CompiledPhase.of(phase, ACCURACY)
     assert ship is not None
     now = phase.instant(t, q, v)
@@ -74,6 +81,54 @@ def test_kernels_give_the_accelerations_reactions_and_conditions_of_the_phase(ch
     seen = ship.look(t, y)
     np.testing.assert_allclose(seen.g, phase.conditions(now), rtol=0, atol=1e-10 * scale)
     np.testing.assert_allclose(seen.rate, phase.rates(now), rtol=0, atol=1e-10 * scale)
+
+
+TIP, HUB = Marker("a", (0.5, -0.1), "tip"), Marker("b", (0.2, 0.3), "hub")
+KNEE, RAIL = Hinge(name="knee", a=TIP, b=HUB), Slider(name="rail", a=TIP, b=HUB, direction=(1.0, 2.0), angle=0.3)
+HIP = Hinge(name="hip", a=Marker("c"), b=Marker("b", (-0.2, 0.3)))
+JOINTED = {
+    "hinge": ((KNEE, HIP), ()), "slider on a guide that moves": ((RAIL,), ()),
+    "weld": ((Weld(name="seam", a=TIP, b=HUB, angle=-0.4), HIP), ()),
+    "limit": ((KNEE, Limit(joint="knee", high=1.0, low=-2.0)), ()), "stop": ((RAIL, Limit(joint="rail", low=-1.0)), ()),
+    "motors": ((RAIL, Motor(joint="rail", rate=2.0), HIP, Motor(joint="hip", rate=-1.0, cap=5.0)), ()),
+    "friction": ((KNEE, JointFriction(joint="knee", cap=1.0, cap_s=2.0)), ()),
+    "gear": ((RAIL, HIP, Gear(joint="rail", other="hip", ratio=0.3)), ()),
+    "drives": ((RAIL, HIP), (
+        Drive(joint="rail", effort=0.3, stiffness=2.0, target=0.4, damping=0.1, rate=0.2),
+        Drive(joint="hip", effort=-0.2, stiffness=1.0, target=-0.3, damping=0.2, rate=0.1))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dry", [CLOSED, SLIP, BACK])
+@pytest.mark.parametrize("name", JOINTED)
+def test_joints_in_the_plane_and_what_acts_on_them_are_served(name, dry):
+    bodies = [PlanarBody(name=body, mass=1.0 + k, inertia=0.2 + 0.1 * k) for k, body in enumerate("abc")]
+    joints, forces = JOINTED[name]
+    system, rng = PlanarSystem(bodies=bodies, joints=joints, forces=forces), np.random.default_rng(7)
+    for stop in (OPEN, CLOSED):
+        if name != "limit" or stop is OPEN:  # both of its stops cannot hold
+            check_kernels(system, (OPEN, CLOSED, OPEN, stop, dry), *rng.normal(size=(2, 9)), 0.3)
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_jointed_bodies_in_the_plane_move_with_kernels_as_without_them(seed, monkeypatch):
+    system, state = linked(2, seed)
+    of, served = CompiledPhase.of, []
+
+    def made(phase, *given):
+        """Note what kernels serve."""
+        served.append(of(phase, *given))
+        return served[-1]
+
+    monkeypatch.setattr(CompiledPhase, "of", made)
+    fast = simulate(system, state, 0.45, stepper=EventDriven())
+    monkeypatch.setattr(CompiledPhase, "of", lambda *given: None)
+    slow = simulate(system, state, 0.45, stepper=EventDriven())
+    assert system.joints
+    assert None not in served
+    assert [(e.kind, e.id) for e in fast.events] == [(e.kind, e.id) for e in slow.events]
+    np.testing.assert_allclose([e.t for e in fast.events], [e.t for e in slow.events], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(fast.q[-1], slow.q[-1], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["coulomb_oscillator", "belt_oscillator", "rocking_block", "falling_rod"])

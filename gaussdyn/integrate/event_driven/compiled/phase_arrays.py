@@ -25,6 +25,7 @@ from .records import (
     BEND,
     EPS_N,
     ERROR,
+    FOUND,
     FREE,
     GAINED,
     LOAD,
@@ -250,7 +251,13 @@ class CompiledPhase:
         )  # fmt: skip
 
     def passed(self, leg: Leg, accuracy: Accuracy) -> Trail:
-        """Return what was passed on a leg, followed once more."""
+        """Return what was passed on a leg, followed once more.
+
+        Raises
+        ------
+        LinAlgError
+            At a pole of the reactions.
+        """
         from .phase_loop import cruise
 
         lines, nq, (t, y, h, end, offset) = self._lines(), self.phase.system.nq, leg.begun
@@ -258,6 +265,8 @@ class CompiledPhase:
         self._set_out(t, y[:nq], y[nq : self.states], h, end)
         self.step.offset[:] = offset
         cruise(self.held, lines)
+        if not self.step.control.item(FOUND):
+            raise np.linalg.LinAlgError("a sample is beyond a pole")
         return self.trail(lines[: int(self.step.control.item(TAKEN)) + 1].copy())
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:

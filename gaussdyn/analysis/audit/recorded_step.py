@@ -20,6 +20,7 @@ from ...integrate.run.step_evidence import StepEvidence
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.stretch import CROWDED, UNSETTLED
 from ...linalg.factor import solve_spd
+from ...mechanics.collision.tangent_frames import along_chart_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
@@ -157,12 +158,12 @@ def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row
         if row.level == "acceleration":
             yield row
             continue
-        first, gap = begin[row.id], scheme.activation.gap
+        first, gap = along_chart_of(row, begin[row.id]), scheme.activation.gap
         ahead = CROWDED in record.middle and one_sided(row) and first.gap > gap
         late = row.id not in record.listed and first.gap < -gap  # its features were beside each other
         silent = late or (ahead and not record.impulses[row.id][0] > 0.0)
         bounce = np.zeros(row.size) if silent else record.kept * _restitution(first, scheme)
-        u = _motion(record, scheme, row, last[row.id]) + bounce
+        u = _motion(record, scheme, row, along_chart_of(row, last[row.id])) + bounce
         if ahead and bounce[0] == 0.0:  # what is open at the start closes at a constant rate
             u[0] += max(row.gap, 0.0) / (scheme.force * record.dt)
         yield row.but(level="position", gap=0.0, rate=u - row.J @ (v_plus - v), eps_n=0.0, eps_t=0.0)

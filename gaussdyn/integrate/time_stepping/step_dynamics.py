@@ -14,6 +14,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
+from ...mechanics.collision.tangent_frames import along_chart_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
@@ -36,14 +37,20 @@ def dynamics_of(system: System, step: Step, theta: float, activation: Activation
     seen = middle.rows
     if any(row.level != "position" for row in seen):  # their J depends on v
         seen = rows_of(near, t, q, (1.0 - theta) * start.v + theta * led.v)
-    last = {row.id: row for row in rows_of(near, led.t, led.q, led.v)}
-    begin = {row.id: row for row in rows_of(near, start.t, start.q, start.v)}
-    check_same_rows(tuple(last.values()), seen)
+    there = rows_of(near, led.t, led.q, led.v)
+    check_same_rows(there, seen)
+    last, begin = _along(seen, there), _along(seen, rows_of(near, start.t, start.q, start.v))
     rows = tuple(
         _seen(step, one, row, last[row.id], begin[row.id], theta, activation, led.v)
         for one, row in zip(middle.rows, seen, strict=True) if row.id in step.reactions
     )  # fmt: skip
     return replace(middle, h=h, rows=rows)
+
+
+def _along(seen: tuple[Row, ...], rows: tuple[Row, ...]) -> dict[str, Row]:
+    """Return rows elsewhere in a step by their ids, contacts with the tangents that impulses are along."""
+    here = {row.id: row for row in seen}
+    return {row.id: along_chart_of(here.get(row.id, row), row) for row in rows}
 
 
 def _led(system: System, step: Step, t: float, q: Array, mean: Array, theta: float) -> tuple[Array, State]:

@@ -101,7 +101,7 @@ def feature_rows(found: ContactList, bodies: BodyMotions, start: IntArray, out: 
         A, B = RigidMotion(x[a], R[a], v[a], omega[a], drift[a]), RigidMotion(x[b], R[b], v[b], omega[b], drift[b])
         m, f, rows = out.moved[i], out.frame[i], slice(start[i], start[i + 1])
         feature_motion(found.kind[i], found.data[i], A, B, m)
-        contact_frame(m[1:4], m[7:10], f)
+        contact_frame(0, m[1:4], m[7:10], f)
         if out.J.shape[1] > 0:
             contact_jacobian(found.bodies[i], m[4:7], f, x, JX, turn, first, out.J[rows])
         rates_and_drifts(A, B, m, f, out.rate[rows], out.drift[rows])

@@ -34,6 +34,7 @@ from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, smooth_motion
 from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned
 
 BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, EDGE_RIM = 0, 1, 2, 3, 5
+POLE = 1e-3  # how near to its pole a chart is not used any more
 TURNOVER = -0.43  # normals steeper down than this use the other chart of frames: away from axes and common slopes
 
 
@@ -189,8 +190,14 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         out[1 + i], out[4 + i] = n[i], c[i]
 
 
-@kernel(f"void({A1}, {A1}, {A2})", borrows=True)
-def contact_frame(n: Array, rates: Array, frame: Array) -> None:
+@kernel(f"int64({A1})", inline=True, borrows=True)
+def chart_at(n: Array) -> int:
+    """Return the chart of a normal, see `tangent_frames.chart_of`."""
+    return 1 if n[2] > TURNOVER else -1
+
+
+@kernel(f"void(int64, {A1}, {A1}, {A2})", borrows=True)
+def contact_frame(chart: int, n: Array, rates: Array, frame: Array) -> None:
     """Fill rows 0-2 of `frame` with N, T1, T2 (right-handed, a function of n alone), rows 3-5 with their rates.
 
     T1 = x and T2 = y at n = z; T1 = x and T2 = -y at n = -z. Each of two charts is smooth beyond its border, where
@@ -198,11 +205,13 @@ def contact_frame(n: Array, rates: Array, frame: Array) -> None:
 
     Parameters
     ----------
+    chart : int
+        1, -1 or 0: that of n. Where n is at its pole that of n, too.
     n, rates : Array, shape (3,)
         The normal and its time derivative.
     frame : Array, shape (6, 3)
     """
-    s = 1.0 if n[2] > TURNOVER else -1.0
+    s = float(chart_at(n) if chart == 0 or abs(chart + n[2]) < POLE else chart)
     a = -1.0 / (s + n[2])
     da = a * a * rates[2]
     x, y, dx, dy = n[0], n[1], rates[0], rates[1]

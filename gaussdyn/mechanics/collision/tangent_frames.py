@@ -2,7 +2,7 @@
 
 T1 and T2 are functions of the normal (`feature_kinematics.contact_frame`), which cannot be without a jump: there are
 two charts, and tangents turn at once where n_z passes TURNOVER. A motion that is smooth in between keeps the chart that
-it began with.
+it began with, and a time step that of its middle.
 """
 
 from __future__ import annotations
@@ -59,6 +59,19 @@ def in_chart(row: Row, dn: Array, chart: int) -> Row:
             J[part], rate[part] = Q @ row.J[part], Q @ row.rate[part]
             drift[part] = Q @ row.drift[part] + dQ @ row.rate[part]
     return row.but(frame=frame, J=J, rate=rate, drift=drift)
+
+
+def along_chart_of(other: Row, row: Row) -> Row:
+    """Return a contact's row with its tangents in the chart of its normal elsewhere, but for drifts.
+
+    Impulses are along the tangents at the middle of a step, and laws compare them with rates at its end.
+    """
+    from .feature_kinematics import POLE
+
+    if other.frame is None or row.frame is None or len(row.frame) != 3:
+        return row
+    chart = chart_of(other.frame[0])
+    return row if abs(chart + row.frame[0, 2]) < POLE else in_chart(row, np.zeros(3), chart)
 
 
 def turned_components(x: Array, Q: Array) -> Array:

@@ -79,7 +79,7 @@ def put_places(
             continue
         a, b = found.bodies[c, 0] % len(x), found.bodies[c, 1] % len(x)
         feature_geometry(found.kind[c], found.data[c], x[a], R[a], x[b], R[b], out)
-        contact_frame(out[1:4], looking.still, looking.axes)
+        contact_frame(0, out[1:4], looking.still, looking.axes)
         for i in range(3):
             point[g, i] = out[4 + i]
             for j in range(3):

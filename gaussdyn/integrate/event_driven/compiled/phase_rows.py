@@ -76,7 +76,7 @@ def contact_row(phase: PhaseTables, k: int, c: int) -> None:
     A = RigidMotion(tables.x[a], tables.R[a], tables.velocity[a], tables.omega[a], touches.still)
     B = RigidMotion(tables.x[b], tables.R[b], tables.velocity[b], tables.omega[b], touches.still)
     feature_motion(phase.kind[c], touches.data[c], A, B, moved)
-    contact_frame(moved[1:4], moved[7:10], frame)
+    contact_frame(0, moved[1:4], moved[7:10], frame)
     keep_chart(phase, c)
     room.gap[k] = moved[0]
     rates_and_drifts(A, B, moved, frame, room.rate[first : first + n], room.drift[first : first + n])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.coulomb import step_sizes
-from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
+from ....mechanics.collision.feature_kinematics import chart_at, contact_frame, feature_geometry
 from ..scheme import CLOSE, TOGETHER
 from .body_kinematics import place_contacts, sort_by_pair
 from .records import ACTS, FEATURES, LATE, OF, WHICH, BodySolver, BodySpan, BodyStep
@@ -47,9 +47,11 @@ def approach_size(geometry: Array, bodies: IntArray, x: Array, R: Array, sizes: 
     return rate
 
 
-@kernel(f"void({A1}, {I1}, {A2}, {A2}, {A2}, {A1})", borrows=True)
-def rates_at(geometry: Array, bodies: IntArray, x: Array, v: Array, frame: Array, rate: Array) -> None:
-    """Put the relative velocity along N, T1, T2; v (n, 6) with spins in space; frame is work space."""
+@kernel(f"void(int64, {A1}, {I1}, {A2}, {A2}, {A2}, {A1})", borrows=True)
+def rates_at(
+    chart: int, geometry: Array, bodies: IntArray, x: Array, v: Array, frame: Array, rate: Array
+) -> None:  # fmt: skip
+    """Put the relative velocity along N, T1, T2 of a chart; v (n, 6) with spins in space; frame is work space."""
     r0, r1, r2 = geometry[4], geometry[5], geometry[6]
     y0 = y1 = y2 = 0.0
     for side in range(2):
@@ -61,20 +63,23 @@ def rates_at(geometry: Array, bodies: IntArray, x: Array, v: Array, frame: Array
             y2 += s * (v[i, 2] + v[i, 3] * a1 - v[i, 4] * a0)
     for k in range(3):
         rate[k] = 0.0
-    contact_frame(geometry[1:4], rate, frame)
+    contact_frame(chart, geometry[1:4], rate, frame)
     for k in range(3):
         rate[k] = frame[k, 0] * y0 + frame[k, 1] * y1 + frame[k, 2] * y2
 
 
 @kernel(f"void(BodyStep, int64, {A2}, float64)", borrows=True)
 def restitution(step: BodyStep, f: int, v: Array, speed: float) -> None:
-    """Put gap and rates at the start, and the restitution term, of one feature; v with spins in space at the start."""
+    """Put gap and rates at the start, and the restitution term, of one feature; v with spins in space at the start.
+
+    Rates are along the tangents of the chart that the contact has at the middle, where impulses are.
+    """
     x, R, geometry, frame, _moved, rows = step.poses
     features, bounce = step.features, step.acting.bounce
     pair, begin, law, rate = features.bodies[f], geometry[0, f], features.law, rows[2]
     a, b = pair[0], pair[1]
     feature_geometry(features.kind[f], features.data[f], x[0, a], R[0, a], x[0, b], R[0, b], begin)
-    rates_at(begin, pair, x[0], v, frame, rate)
+    rates_at(chart_at(geometry[1, f, 1:4]), begin, pair, x[0], v, frame, rate)
     if rate[0] < -speed:
         bounce[f, 0] = law[f, 1] * rate[0]
         bounce[f, 1], bounce[f, 2] = law[f, 2] * rate[1], law[f, 2] * rate[2]

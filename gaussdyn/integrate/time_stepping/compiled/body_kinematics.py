@@ -87,7 +87,7 @@ def place_contacts(
         f = which[c]
         for k in range(3):
             w[c, k] = zero[k] = 0.0
-        contact_frame(geometry[f, 1:4], zero, frame)
+        contact_frame(0, geometry[f, 1:4], zero, frame)
         a, b, sign = bodies[f, 1], bodies[f, 0], 1.0
         if b < 0:
             a, b, sign = b, a, -1.0

@@ -22,6 +22,7 @@ from ....contact.free_bodies.newton import FINE, READY, Goal, modes_newton, moti
 from ....contact.free_bodies.one_island import POLISHED
 from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import block_multiply, relative_motion
+from ....mechanics.collision.feature_kinematics import chart_at
 from ..scheme import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import hopeless, stalled
 from .active_contacts import find_acting, find_late, place_acting, rates_at, recall
@@ -131,7 +132,10 @@ def project_held(step: BodyStep, projection: Projection, span: BodySpan) -> tupl
 
 @kernel("void(BodyStep, BodySolver)", borrows=True)
 def put_added_rates(step: BodyStep, solver: BodySolver) -> None:
-    """Put w: restitution, and the rates at the end of the step less those at the middle, unless the laws hold there."""
+    """Put w: restitution, and the rates at the end of the step less those at the middle, unless the laws hold there.
+
+    Tangents at the end are those of the chart at the middle: friction is along them.
+    """
     x, R, geometry, frame, moved, rows = step.poses
     v1, guess, bounce, pair = step.state.v1, step.state.guess, step.acting.bounce, step.features.bodies
     which, w, u, rate, kept = step.acting.marks[WHICH], solver.problem.w, solver.iterate.u, rows[2], step.laws[SHARE]
@@ -143,7 +147,7 @@ def put_added_rates(step: BodyStep, solver: BodySolver) -> None:
         for k in range(3):
             w[c, k] = kept * bounce[f, k]
         if at_end and (moved[pair[f, 0]] or moved[pair[f, 1]]):
-            rates_at(geometry[2, f], pair[f], x[2], v1, frame, rate)
+            rates_at(chart_at(geometry[1, f, 1:4]), geometry[2, f], pair[f], x[2], v1, frame, rate)
             for k in range(3):
                 w[c, k] += rate[k] - u[c, k]
 

@@ -30,7 +30,7 @@ LOW, HIGH, NODE, NODES, BRANCH, ALONE = range(6)  # columns of `Layout.reach`
 PULL, REACH, PLACED, FASTEST, MISSED, LISTED, AHEAD, FOUND = 0, 4, 5, 6, 7, 8, 9, 10  # entries of `Shapes.numbers`
 
 
-@record(A1, A1, A2, A2, I1)
+@record(A1, A1, A2, A2, I1, I1, I1)
 class Rows(NamedTuple):
     """All constraints at one state.
 
@@ -44,6 +44,9 @@ class Rows(NamedTuple):
         mu, mu_s, cap (of contacts mu_t), mu_r, eps_n, eps_t.
     asked : IntArray, shape (n,)
         Whether rates and J are asked for where a contact of shapes is open, too.
+    chart, keeps : IntArray, shape (n,)
+        Of contacts of shapes in space: the chart of their tangents, and that which they keep from the middle of the
+        step, where impulses are (0: none), see `tangent_frames`.
     """
 
     gap: Array
@@ -51,6 +54,8 @@ class Rows(NamedTuple):
     J: Array
     law: Array
     asked: IntArray
+    chart: IntArray
+    keeps: IntArray
 
 
 @record("int64", I1, I1, I1, I1, I1, I2, I2, "int64", "int64")

@@ -254,7 +254,8 @@ def _nodes(system: System, who: int) -> IntArray:
 
 def _rows(system: System, layout: Layout) -> Rows:
     n, m = len(layout.kind), len(layout.reach)
-    return Rows(np.zeros(n), np.zeros(m), np.zeros((m, system.nv)), np.zeros((n, 6)), np.ones(n, dtype=np.int64))
+    J, law, asked = np.zeros((m, system.nv)), np.zeros((n, 6)), np.ones(n, dtype=np.int64)
+    return Rows(np.zeros(n), np.zeros(m), J, law, asked, _counts(n), _counts(n))
 
 
 def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
@@ -263,7 +264,7 @@ def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
     acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
     begin, mid, end = (_rows(system, layout) for _ in range(3))
     seen = _rows(system, layout) if layout.turning else mid
-    end = end._replace(asked=acts)
+    begin, end = begin._replace(keeps=mid.chart), end._replace(asked=acts, keeps=mid.chart)
     if laws is not None:
         for rows in (begin, mid, end, seen):
             rows.law[: len(laws)] = laws

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, A3, kernel
 from ....arrays import Array
-from ....mechanics.collision.feature_kinematics import axis_of_row, contact_frame, feature_geometry
+from ....mechanics.collision.feature_kinematics import axis_of_row, chart_at, contact_frame, feature_geometry
 from ....mechanics.collision.vectors import along, cross3, dot3, three, triple3
 from ....mechanics.spatial.row_kernels import ZERO, Mechanism, add_wrench
 from ....mechanics.trees.forest import ABOVE, LAST, ROOT, Forest
@@ -23,7 +23,8 @@ def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int,
     f, out = k - layout.counts[2], shapes.out[0]
     a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
     feature_geometry(shapes.kind[f], shapes.data[f], x[a], R[a], x[b], R[b], out)
-    contact_frame(out[1:4], shapes.numbers[1:4], shapes.frame)
+    rows.chart[k] = rows.keeps[k] if rows.keeps[k] != 0 else chart_at(out[1:4])
+    contact_frame(rows.chart[k], out[1:4], shapes.numbers[1:4], shapes.frame)
     rows.gap[k] = out[0]
     law = shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]]]
     for c in range(6):

@@ -312,7 +312,9 @@ class Recorder:
         kinetic, potential = steps.books.kinetic[chosen], steps.books.potential[chosen]
         columns = [steps.spans[chosen, 2, None], steps.q[chosen], steps.v[chosen], steps.control[chosen]]
         columns += [np.column_stack([kinetic, potential, kinetic + potential, *works, steps.E[chosen]])]
-        forces, at = steps.impulses[chosen] / dt[:, None], {key: k for k, key in enumerate(steps.of.ids)}
+        forces, read = steps.impulses[chosen] / dt[:, None], () if self.readings is None else self.readings.rows
+        wanted = {*self.named, *read}
+        at = {key: k for k, key in enumerate(steps.of.ids) if key in wanted} if wanted else {}
         spread = {key: slice(steps.of.start[at[key]], steps.of.start[at[key] + 1]) for key in at}
         for key in self.named:
             columns += [steps.gap[chosen, at[key], None], forces[:, spread[key]]]

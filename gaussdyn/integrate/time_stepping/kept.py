@@ -114,7 +114,7 @@ def kept_room(
     n: int, logged: int, sizes: tuple[int, int, int, int, int], R: int, m: int, tries: int, whole: bool = True
 ) -> Room:  # fmt: skip
     """Return room for n steps, or for as many as fit; sizes: of four vectors and of limits; whole: for all of each."""
-    most = logged + sum(sizes) + 2 * m + 8 * R + PASSES * (R + sizes[2]) + tries * sizes[0]
+    most = logged + sum(sizes) + 2 * m + 9 * R + sizes[2]  # one pass, no try: what is not written takes no memory
     n = max(1, min(n, ROOM // most))
     rows = n if whole else 1
     floats = [(n, k) for k in (logged, *sizes[:2])] + [(rows, k) for k in (*sizes[2:4], R, m, m, sizes[4])]

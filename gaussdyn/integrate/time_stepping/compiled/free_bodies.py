@@ -79,6 +79,7 @@ class CompiledBodies:
         self.system, self.space = system, Workspace(system)
         self._advance = entry_of(advance_bodies)
         self._labels: dict[tuple[int, ...], str] = {}
+        self._named: tuple[IntArray, tuple[str, ...]] = np.zeros((0, 4), dtype=np.int64), ()
         self._gravity, self._trusts = math.hypot(*system.gravity), trusts  # see `Rules`
         self._last: Print | None = None
         self._one: _Run | None = None
@@ -184,8 +185,10 @@ class CompiledBodies:
     fixed: tuple[str, ...] = ()
 
     def named(self, labels: IntArray) -> tuple[str, ...]:
-        """Return the ids of contacts by their labels."""
-        return tuple(self.ids(labels))
+        """Return the ids of contacts by their labels; at once where they are those asked for last."""
+        if not np.array_equal(labels, self._named[0]):
+            self._named = labels.copy(), tuple(self.ids(labels))
+        return self._named[1]
 
     @property
     def kinds(self) -> tuple[IntArray, IntArray]:

@@ -228,6 +228,8 @@ class CompiledBodies:
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
         """Put a state into the arrays of the kernels, unless it stands there already, and the rules."""
+        if self.space.torn:
+            self.space, self._last, self._pushed = Workspace(self.system), None, True
         space, active = self.space, stepper.activation
         if stepper is not self._ruled:
             self._rules, self._ruled = Rules(

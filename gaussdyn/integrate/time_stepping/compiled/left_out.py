@@ -18,7 +18,7 @@ def leave_out(space: Workspace) -> None:
     """Leave out the bodies that the kernels found at rest apart, with the features between them that are listed."""
     rests = np.ones(len(space.v), dtype=np.bool_)
     rests[space.order[: space.awake]] = space.left.rests[: space.awake] != 0
-    figures = space.left.figures
+    figures, space.torn = space.left.figures, True
     _gather(space, True)
     n, found, marks = int(space.count[LISTED]), space.buffers.answer, space.index.marks
     sleeps = np.append(rests, True)[found.bodies[:n]].all(axis=1)  # the ground is the last one
@@ -40,13 +40,16 @@ def leave_out(space: Workspace) -> None:
     _put_in_order(space, order, len(space.left.bodies))
     space.count[FEATURES] = space.count[LISTED] = len(own)
     space.put_records()
+    space.torn = False
 
 
 def take_back(space: Workspace) -> None:
     """Let all bodies take part again: the step at hand begins with what is listed and what was left out."""
     if space.awake < len(space.v):
+        space.torn = True
         _gather(space, space.count[LISTED] > 0)
         space.put_records()
+        space.torn = False
 
 
 def _gather(space: Workspace, listed: bool) -> None:

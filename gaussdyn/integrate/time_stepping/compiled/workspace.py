@@ -62,6 +62,8 @@ class Workspace:
         How many are not left out.
     left : LeftOut
         What is.
+    torn : bool
+        Whether Ctrl-C came while bodies were put in another order: the arrays are of no use any more.
     search, step, solver, projection
         The records that kernels take.
     """
@@ -71,7 +73,7 @@ class Workspace:
         shapes = system.contacts.shapes
         own = shapes.arrays._replace(table=shapes.arrays.table.copy())  # its numbers of bodies change
         self.system, self.shapes = system, replace(shapes, arrays=own)
-        self.order, self.awake, self.left = np.arange(n), n, nothing_left(n)
+        self.order, self.awake, self.left, self.torn = np.arange(n), n, nothing_left(n), False
         inertia = np.array([body.inertia for body in system.bodies])
         ball = np.array([np.array_equal(J, J[0, 0] * np.eye(3)) for J in inertia], dtype=np.int64)
         self.bodies = Bodies(np.array([body.mass for body in system.bodies]), inertia, ball)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gaussdyn import MoreauJean, audit, simulate
+from gaussdyn.integrate.time_stepping.compiled import left_out
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, HalfSpace, Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -109,6 +110,26 @@ def test_steps_one_by_one_and_of_other_lengths_are_those_of_many():
         assert equal(sorted(one.state.memory.items()), sorted(other.state.memory.items()))
         state = one.state
     assert asleep(kernels) > 0
+
+
+@pytest.mark.parametrize("after", range(4))
+def test_an_interrupt_while_bodies_are_left_out_changes_no_bit(after, monkeypatch):
+    system, state = scene(3)
+    kernels, stepper, order = CompiledBodies(system), MoreauJean(dt=DT), left_out._put_in_order
+    whole = CompiledBodies(system).advance_many(stepper, state, STEPS)
+    calls = []
+
+    def interrupted(*args):
+        calls.append(len(calls))
+        if len(calls) == after + 1:
+            args[0].bodies.mass[:] = args[0].bodies.mass[::-1].copy()
+            raise KeyboardInterrupt
+        order(*args)
+
+    monkeypatch.setattr(left_out, "_put_in_order", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kernels.advance_many(stepper, state, STEPS)
+    np.testing.assert_array_equal(kernels.advance_many(stepper, state, STEPS).q, whole.q)
 
 
 def test_a_body_that_is_pushed_does_not_stay_left_out():

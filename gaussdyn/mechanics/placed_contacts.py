@@ -21,6 +21,8 @@ class Legs(NamedTuple):
         At their ends.
     tries : tuple of (int, Array (nq,))
         Other places where contacts were found, with the numbers of the steps.
+    middle : float
+        The share of their lengths after which impulses act, along the tangents of the chart that normals have there.
     """
 
     q0: Array
@@ -28,6 +30,7 @@ class Legs(NamedTuple):
     dt: Array
     q: Array
     tries: tuple[tuple[int, Array], ...] = ()
+    middle: float = 0.5
 
 
 class Placed(NamedTuple):

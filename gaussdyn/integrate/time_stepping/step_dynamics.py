@@ -14,7 +14,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
-from ...mechanics.collision.tangent_frames import along_chart_of
+from ...mechanics.collision.tangent_frames import along_chart_of, may_turn_over
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
@@ -78,13 +78,21 @@ def with_contacts(system: System, step: Step, ids: Collection[str]) -> System:
     return listed  # type: ignore[no-any-return]
 
 
-def rows_at_end(system: System, step: Step, ids: Collection[str]) -> tuple[Row, ...]:
-    """Return the rows at the end of a step, of the contacts that `with_contacts` lists."""
-    near, end = near_of(system, step.start, step.dt), step.state
+def rows_at_end(system: System, step: Step, ids: Collection[str], theta: float) -> tuple[Row, ...]:
+    """Return the rows at the end of a step, of the contacts that `with_contacts` lists.
+
+    Those in space that react have the tangents of the chart at the middle, which their impulses are along.
+    """
+    near, start, end = near_of(system, step.start, step.dt), step.start, step.state
     rows = rows_of(near, end.t, end.q, end.v)
     if not {row.id for row in rows}.issuperset(ids):
-        rows = rows_of(with_contacts(system, step, ids), end.t, end.q, end.v)
-    return rows
+        near = with_contacts(system, step, ids)
+        rows = rows_of(near, end.t, end.q, end.v)
+    if not any(row.id in ids and may_turn_over(row) for row in rows):
+        return rows
+    t = start.t + (1.0 - theta) * step.dt
+    q = near.move(start.q, start.v, (1.0 - theta) * step.dt) if step.place is None else step.place
+    return tuple(_along(rows_of(near, t, q, start.v), rows).values())
 
 
 def _seen(

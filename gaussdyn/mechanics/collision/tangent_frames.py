@@ -13,6 +13,7 @@ from ...arrays import Array
 from ..rows import Row
 
 QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])  # a turn by 90 degrees
+STEP = 0.3  # rad: no normal turns as far within half a time step
 
 
 def chart_of(n: Array) -> int:
@@ -59,6 +60,13 @@ def in_chart(row: Row, dn: Array, chart: int) -> Row:
             J[part], rate[part] = Q @ row.J[part], Q @ row.rate[part]
             drift[part] = Q @ row.drift[part] + dQ @ row.rate[part]
     return row.but(frame=frame, J=J, rate=rate, drift=drift)
+
+
+def may_turn_over(row: Row) -> bool:
+    """Return whether a contact in space may have been in the other chart half a time step ago."""
+    from .feature_kinematics import TURNOVER
+
+    return row.frame is not None and len(row.frame) == 3 and abs(float(row.frame[0, 2]) - TURNOVER) < STEP
 
 
 def along_chart_of(other: Row, row: Row) -> Row:

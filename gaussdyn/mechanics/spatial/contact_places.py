@@ -10,11 +10,13 @@ from ..._jit import A1, A2, A3, I2, kernel, record
 from ...arrays import Array, IntArray
 from ..collision.bounds.search_records import ContactList, SearchShapes, SearchSpace
 from ..collision.broad_phase import find_features
-from ..collision.feature_kinematics import contact_frame, feature_geometry
+from ..collision.feature_kinematics import chart_at, contact_frame, feature_geometry
 
 A4, A5 = "float64[:,:,:,::1]", "float64[:,:,:,:,::1]"
-PLACES = 3  # poses of a step: at its start, where it comes to without forces, at its end
-END = 2
+PLACES = (
+    3  # of the poses of a step, where contacts are looked for: its start, where it comes to without forces, its end
+)
+END, MIDDLE = 2, 3
 
 
 @record("SearchShapes", "SearchSpace", "ContactList", A1, A1, A2)
@@ -41,7 +43,7 @@ class Ways(NamedTuple):
 
     Attributes
     ----------
-    x, R : Array, shapes (n, 3, b, 3) and (n, 3, b, 3, 3)
+    x, R : Array, shapes (n, 4, b, 3) and (n, 4, b, 3, 3)
     reach : Array, shape (n,)
     travel : Array, shape (n, b - 1)
     """
@@ -64,12 +66,23 @@ def wanted_as(looking: Looking, wanted: IntArray, c: int, f: int) -> int:
     return -1
 
 
-@kernel(f"int64(Looking, int64, {A2}, {A3}, {I2}, {A2}, {A3})", borrows=True)
+@kernel("void(Looking, Ways, int64, int64, int64)", borrows=True)
+def geometry_there(looking: Looking, ways: Ways, k: int, place: int, c: int) -> None:
+    """Put where the c-th contact found is in one of the poses of step k."""
+    found, x, R = looking.found, ways.x[k, place], ways.R[k, place]
+    a, b = found.bodies[c, 0] % len(x), found.bodies[c, 1] % len(x)
+    feature_geometry(found.kind[c], found.data[c], x[a], R[a], x[b], R[b], looking.out)
+
+
+@kernel(f"int64(Looking, Ways, int64, int64, {I2}, {A2}, {A3})", borrows=True)
 def put_places(
-    looking: Looking, count: int, x: Array, R: Array, wanted: IntArray, point: Array, frame: Array
+    looking: Looking, ways: Ways, k: int, count: int, wanted: IntArray, point: Array, frame: Array
 ) -> int:  # fmt: skip
-    """Fill in points and directions of those wanted that are among `count` found; return how many are still missing."""
-    f, out, found = 0, looking.out, looking.found
+    """Fill in points and directions of those wanted that are among `count` found; return how many are still missing.
+
+    Tangents are those of the chart at the middle, which reactions are along.
+    """
+    f, out = 0, looking.out
     for c in range(count):
         g = wanted_as(looking, wanted, c, f)
         if g < 0:
@@ -77,9 +90,10 @@ def put_places(
         f = g + 1
         if not np.isnan(point[g, 0]):
             continue
-        a, b = found.bodies[c, 0] % len(x), found.bodies[c, 1] % len(x)
-        feature_geometry(found.kind[c], found.data[c], x[a], R[a], x[b], R[b], out)
-        contact_frame(0, out[1:4], looking.still, looking.axes)
+        geometry_there(looking, ways, k, MIDDLE, c)
+        chart = chart_at(out[1:4])
+        geometry_there(looking, ways, k, END, c)
+        contact_frame(chart, out[1:4], looking.still, looking.axes)
         for i in range(3):
             point[g, i] = out[4 + i]
             for j in range(3):
@@ -102,11 +116,11 @@ def contact_places(
     """
     s = looking
     for k in range(first, len(ways.reach)):
-        for place in range(3):
+        for place in range(PLACES):
             x, R = ways.x[k, place], ways.R[k, place]
             count = find_features(s.shapes, x, R, ways.reach[k], ways.travel[k], s.space, s.found)
             if count > len(s.found.kind):
                 return k
-            if put_places(looking, count, ways.x[k, END], ways.R[k, END], wanted, point[k], frame[k]) == 0:
+            if put_places(looking, ways, k, count, wanted, point[k], frame[k]) == 0:
                 break
     return len(ways.reach)

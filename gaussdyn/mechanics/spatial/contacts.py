@@ -202,8 +202,9 @@ class Contacts:
         ----------
         labels : IntArray, shape (f, 4)
             See `Found`.
-        x, R : Array, shapes (n, 3, b, 3) and (n, 3, b, 3, 3)
-            Poses of the bodies, the ground last: at the starts, where they come to without forces, at the ends.
+        x, R : Array, shapes (n, 4, b, 3) and (n, 4, b, 3, 3)
+            Poses of the bodies, the ground last: at the starts, where they come to without forces, at the ends, and
+            where impulses act.
         reach : Array, shape (n,)
             How far open contacts may be, m.
         way : Array, shape (n, b - 1)

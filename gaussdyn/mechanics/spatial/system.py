@@ -208,10 +208,14 @@ class SpatialSystem:
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
         """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
         n, dt = len(legs.dt), legs.dt
-        ahead = moved_bodies(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(dt, len(self.bodies))[:, None])
-        poses = poses_at(np.stack([legs.q0, ahead.reshape(n, -1), legs.q], axis=1))
+        ahead, middle = (
+            moved_bodies(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(h, len(self.bodies))[:, None])
+            for h in (dt, legs.middle * dt)
+        )
+        middle = middle.reshape(n, -1)
+        poses = poses_at(np.stack([legs.q0, ahead.reshape(n, -1), legs.q, middle], axis=1))
         way = dt[:, None] * self.contacts.speeds(legs.v0)
-        late = [(k, poses_at(np.stack([[q, q, legs.q[k]]]))) for k, q in legs.tries]
+        late = [(k, poses_at(np.stack([[q, q, legs.q[k], middle[k]]]))) for k, q in legs.tries]
         return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt, way, late)
 
     def listed(self, q: Array) -> SpatialSystem | None:

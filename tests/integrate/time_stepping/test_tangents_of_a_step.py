@@ -57,3 +57,9 @@ def test_friction_opposes_slip_where_the_normal_leaves_its_chart(kind):
             run = simulate(system, start, DT, stepper=MoreauJean(dt=DT))
             assert audit(run, system=system).passed
             assert run.steps.E.max() <= 1e-12
+            (contact,) = run.contacts(1)
+            pushed = contact.force if contact.between[0] == "b" else -contact.force
+            np.testing.assert_allclose(
+                DT * pushed, change, atol=2e-3 * np.linalg.norm(change)
+            )  # normals turn by so much
+            np.testing.assert_allclose(step.rows[0].frame, contact.frame, atol=1e-15)

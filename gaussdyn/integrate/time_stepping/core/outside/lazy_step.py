@@ -157,7 +157,7 @@ MADE: dict[str, Callable[[CompiledStep], Any]] = {
     "solution": _solution,
     "modes": lambda step: {id: WORDS[m] for id, m in step.numbers().items()},
     "dynamics": lambda step: dynamics_of(step._of.kernels.system, step, step._of.stepper.theta, step.activation),
-    "rows": lambda step: rows_at_end(step._of.kernels.system, step, step.reactions),
+    "rows": lambda step: rows_at_end(step._of.kernels.system, step, step.reactions, step._of.stepper.theta),
 }
 
 
@@ -280,7 +280,7 @@ class KeptSteps:
         tries = [(n + k, place) for n, one in zip(first, (self, *more), strict=False) for k, place in one.tried_steps()]
         q0, v0, dt, q = map(np.concatenate, zip(*legs, strict=True))
         found: Placed = kernels.system.placed(  # type: ignore[attr-defined]
-            kernels.fixed, labels, Legs(q0, v0, dt, q, tuple(tries))
+            kernels.fixed, labels, Legs(q0, v0, dt, q, tuple(tries), 1.0 - self.stepper.theta)
         )
         return found
 

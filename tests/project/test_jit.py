@@ -187,6 +187,8 @@ def test_an_edited_inner_kernel_is_never_stale(compiled: Path) -> None:
     assert found == ["40.0", "2"]
     assert "compiling" in said
     assert len(folders(compiled, "toy_inner")) == 2
+    (compiled / "toy_inner.py").write_text(INNER)
+    assert call(compiled)[0] == ["30.0", "0"]  # what was kept before is there again
 
 
 def test_an_edited_outer_kernel_leaves_the_inner_one(compiled: Path) -> None:

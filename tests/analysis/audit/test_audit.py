@@ -27,7 +27,7 @@ HONEST = {
     "ball": (Ball(0.8), State(q=[0.2], v=[0.0]), 0.8),
     "held": (Block(0.3, 0.5), State(q=[0.0, 0.0], v=[0.0, 0.0]), 0.2),
     "sliding": (Block(0.5, 0.2), State(q=[0.05, 0.0], v=[0.0, 0.0]), 0.3),
-    "stick-slip": (CoulombOscillator(), State(q=[0.0, 0.35], v=[0.0, 0.0]), 2.5),
+    "stick-slip": (CoulombOscillator(), State(q=[0.0, 0.35], v=[0.0, 0.0]), 4.0),
     "rod": (SlidingRod(0.3), ROD, 0.3),
     "string": (Tethered("unilateral"), State(q=[0.0, -1.0], v=[np.sqrt(3.5 * G), 0.0]), 0.8),
     "pendulum": (Tethered(), State(q=[1.0, 0.0], v=[0.0, 0.0]), 0.5),

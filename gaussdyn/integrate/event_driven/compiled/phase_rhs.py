@@ -62,7 +62,10 @@ def scale_rows(W: Array, n: int) -> bool:
 
 @kernel(f"UniTuple(float64, 2)({A2}, int64)", borrows=True)
 def eliminate(W: Array, n: int) -> tuple[float, float]:
-    """Bring W (n, n + 1) to upper triangular form; return the sign and the logarithm of |det W|, 0 and 0: singular."""
+    """Bring W (n, n + 1) to upper triangular form; return the sign and the logarithm of |det W|, 0 and 0: singular.
+
+    Rows have length one, so that the logarithm is zero where n = 1.
+    """
     sign, size = 1.0, 0.0
     for i in range(n):
         p = i

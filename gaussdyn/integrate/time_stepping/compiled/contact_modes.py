@@ -56,6 +56,15 @@ def beyond_cones(solver: BodySolver) -> float:
     return cone / np.sqrt(size) if size > 0.0 else 0.0
 
 
+@kernel("boolean(BodyStep, BodySolver)", borrows=True)
+def any_friction(step: BodyStep, solver: BodySolver) -> bool:
+    """Return whether a contact that acts has friction."""
+    rough, mu = step.left.figures[REST_ROUGH] > 0.0, solver.problem.mu
+    for c in range(solver.problem.contacts.first[-1]):
+        rough = rough or mu[c] > 0.0
+    return bool(rough)
+
+
 @kernel("int64(BodyStep, BodySolver)", borrows=True)
 def note_modes(step: BodyStep, solver: BodySolver) -> int:
     """Put the modes of the features at the end of the step; return how many say another thing than before.
@@ -65,10 +74,7 @@ def note_modes(step: BodyStep, solver: BodySolver) -> int:
     """
     n, marks, mu, rho = step.counts[FEATURES], step.acting.marks, solver.problem.mu, solver.problem.rho
     p, u, count, changed = solver.iterate.p, solver.iterate.u, solver.problem.contacts.first[-1], 0
-    tol = put_rates(step, solver)
-    rough = step.left.figures[REST_ROUGH] > 0.0
-    for c in range(count):
-        rough = rough or mu[c] > 0.0
+    tol, rough = put_rates(step, solver), any_friction(step, solver)
     for f in range(n):
         marks[MODE, f] = OPEN
     for c in range(count):

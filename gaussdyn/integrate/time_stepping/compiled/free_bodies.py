@@ -232,6 +232,7 @@ class CompiledBodies:
             self.space, self._last, self._pushed = Workspace(self.system), None, True
         space, active = self.space, stepper.activation
         if stepper is not self._ruled:
+            take_back(space)
             self._rules, self._ruled = Rules(
                 theta=stepper.theta, gap=active.gap, speed=active.speed, tol=stepper.tol, gravity=self._gravity,
                 project=stepper.project, trusts=self._trusts, short=SHORT * stepper.dt,
@@ -319,11 +320,8 @@ class CompiledBodies:
     def _cuts(self, run: _Run) -> bool:
         """Return whether the step at hand is cut if it is not solved: it is long, and in a pile, see `may_crowd`."""
         pair = self.space.pair
-        return bool(self._longer(run, SHORTEST) and len(pair) > len(np.unique(pair[pair >= 0])))
-
-    def _longer(self, run: _Run, share: float) -> bool:
-        """Return whether the step at hand is longer than a share of `dt`."""
-        return self._ruled is not None and bool(run.plan[run.taken, 1] > share * self._ruled.dt)
+        long = self._ruled is not None and run.plan[run.taken, 1] > SHORTEST * self._ruled.dt
+        return bool(long and len(pair) > len(np.unique(pair[pair >= 0])))
 
     def _helped(self, run: _Run, code: int) -> bool:
         """Return whether kernels can go on with the step at hand after all."""

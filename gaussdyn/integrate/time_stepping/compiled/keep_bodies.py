@@ -6,9 +6,11 @@ import numpy as np
 
 from ...._jit import A1, A2, I2, kernel
 from ....arrays import Array, IntArray
+from ....programs.solution.residual_kernels import ACTIVE, INACTIVE
 from ..core.records import FORCES, KINETIC, LIFTED, POTENTIAL, REACTIONS
 from ..feature_lists import place_of
 from ..kept import PLACED, ROWS, SHIFTED, TRIED, Kept
+from .contact_modes import any_friction
 from .records import (
     FEATURES,
     MODE,
@@ -59,11 +61,16 @@ def keep_own(step: BodyStep, kept: Kept, s: int, f: int, at: int) -> int:
     return int(at + n)
 
 
-@kernel("int64(LeftOut, Kept, int64, int64, int64, int64)", borrows=True)
-def keep_left(left: LeftOut, kept: Kept, s: int, r: int, g: int, at: int) -> int:
-    """Keep feature r of those that are left out as the g-th of row s; returns as `keep_own` does."""
+@kernel("int64(LeftOut, Kept, int64, int64, int64, int64, boolean)", borrows=True)
+def keep_left(left: LeftOut, kept: Kept, s: int, r: int, g: int, at: int, rough: bool) -> int:
+    """Keep feature r of those that are left out as the g-th of row s; returns as `keep_own` does.
+
+    rough: whether a contact that acts has friction.
+    """
     kept.start[s, g], kept.gap[s, g] = at, left.gap[r]
     kept.mode[s, g], kept.acts[s, g], n = left.marks[r, 0], left.marks[r, 1], left.marks[r, 2]
+    if left.marks[r, 1] != 0 and not rough:
+        kept.mode[s, g] = ACTIVE if left.impulse[r, 0] > 0.0 else INACTIVE
     for k in range(n):
         kept.p[s, at + k] = kept.last[s, at + k] = left.impulse[r, k]
     for k in range(4):
@@ -94,7 +101,7 @@ def keep_contacts(
 ) -> None:
     """Keep what the contacts did in row s; table as in `search.ShapeArrays`."""
     n, marks, shifts, p = step.counts[FEATURES], step.acting.marks, projection.aside.shifts, solver.iterate.p
-    all_of, at, passes = place_features(step, table), 0, 0
+    all_of, at, passes, rough = place_features(step, table), 0, 0, any_friction(step, solver)
     while n > 0 and passes < kept.shifts.shape[1] and not np.isnan(shifts[0, passes]):
         passes += 1
     r = f = 0
@@ -105,7 +112,7 @@ def keep_contacts(
                 kept.shifts[s, a, g] = shifts[f, a]
             f += 1
         else:
-            at = keep_left(step.left, kept, s, r, g, at)
+            at = keep_left(step.left, kept, s, r, g, at, rough)
             for a in range(passes):
                 kept.shifts[s, a, g] = 0.0
             r += 1

@@ -18,7 +18,7 @@ from ....contact.free_bodies.islands import root
 from ....contact.free_bodies.newton import EPS, READY, motion
 from ....contact.free_bodies.structure import block_multiply
 from ....mechanics.collision.feature_kinematics import feature_geometry
-from ....programs.solution.residual_kernels import ACTIVE, DEGENERATE, INACTIVE, OPEN
+from ....programs.solution.residual_kernels import DEGENERATE, OPEN
 from ....programs.solution.residuals import BORDER
 from ..scheme import CLOSE, ROUNDING
 from .active_contacts import approach_size
@@ -235,7 +235,7 @@ def note_rest(step: BodyStep, solver: BodySolver, problem: BodyProblem, span: Bo
 
 @kernel("void(BodyStep, BodySolver, BodyProblem)", borrows=True)
 def note_rest_modes(step: BodyStep, solver: BodySolver, problem: BodyProblem) -> None:
-    """Put the modes of what rests, by the rules of `note_modes`."""
+    """Put the modes of what rests, by the rules of `note_modes` where there is friction; `keep_left` has the others."""
     figures, rests, marks, p = step.left.figures, step.left.rests, step.acting.marks, solver.iterate.p
     first, pair, mu, rho = problem.contacts.first, problem.contacts.pair, problem.mu, problem.rho
     still = step.poses.rows[2]
@@ -248,14 +248,10 @@ def note_rest_modes(step: BodyStep, solver: BodySolver, problem: BodyProblem) ->
         scale = np.sqrt(step.state.mean[step.touched[pair[k, 1]], SCALE])
         tol = BORDER * (scale if scale > 0.0 else 1.0)
         for c in range(first[k], first[k + 1] if rests[pair[k, 1]] else 0):
-            mode = ACTIVE if p[c, 0] > 0.0 else INACTIVE
-            if figures[REST_ROUGH] > 0.0:
-                mode = mode_of(mu[c], rho[c], p[c], still, tol)
-            marks[MODE, marks[WHICH, c]] = mode
+            marks[MODE, marks[WHICH, c]] = mode_of(mu[c], rho[c], p[c], still, tol)
     for f in range(step.counts[FEATURES]):
         if rests[one_body(step.features.bodies, f)]:
             mode = marks[NOW, f] if marks[MODE, f] == DEGENERATE else marks[MODE, f]
-            mode = OPEN if mode == INACTIVE else mode
             if mode != marks[NOW, f]:
                 step.counts[OTHERS] = 1
             marks[NOW, f] = mode

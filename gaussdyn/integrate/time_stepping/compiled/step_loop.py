@@ -341,18 +341,6 @@ def repeats(rules: Rules, step: BodyStep, span: BodySpan, stays: bool, log: Arra
     return bool(still and log[FACTORS] == 0.0 and log[PATH] == 0.0 and log[CHANGED] == 0.0)
 
 
-@kernel("void(BodyStep, BodySolver)", borrows=True)
-def begin_with(step: BodyStep, solver: BodySolver) -> None:
-    """Let the step begin with the impulses of its last try: what nothing new touches is solved by them."""
-    which, impulse, p = step.acting.marks[WHICH], step.state.impulse, solver.iterate.p
-    for f in range(step.counts[FEATURES]):
-        for k in range(3):
-            impulse[f, k] = 0.0
-    for c in range(solver.problem.contacts.first[-1]):
-        for k in range(3):
-            impulse[which[c], k] = p[c, k]
-
-
 @kernel("void(BodyStep, int64)", borrows=True)
 def take_again_listing(step: BodyStep, n: int) -> None:
     """Let the step at hand be taken again under the laws at its end, with the n contacts that are listed now.
@@ -410,7 +398,6 @@ def advance_bodies(
             if count[RETAKEN] == SEARCHES:
                 return UNLISTED
             keep_try(step, kept, s)
-            begin_with(step, solver)
             take_again_listing(step, n)
             continue
         stays = leave_step(step, solver, projection, span, kept, s, find.shapes.table)

@@ -8,20 +8,11 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
+from ....linalg.envelope import cholesky, cholesky_solve
 from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
 from .acting import in_place
 from .evaluate import move, rows_at
-from .linear import (
-    add_row,
-    back_nodes,
-    cholesky,
-    cholesky_solve,
-    cross_products,
-    dot,
-    factor_bare_mass,
-    multiply_mass,
-    row_dot,
-)
+from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot
 from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
 from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
@@ -50,7 +41,7 @@ class Push(NamedTuple):
     row, at : IntArray, shape (m,)
         The constraint of every gap, and its row.
     first : IntArray, shape (m,)
-        See `linear.cholesky`.
+        See `envelope.cholesky`.
     kept : IntArray, shape (2,)
         How many rows the factor is of, 0: it is of no use for another shift; how many passes the last projection took.
     equal, acts : IntArray, shape (m,)

@@ -224,22 +224,25 @@ def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
     return best, edge, rim, normal
 
 
-@kernel(f"float64({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
-def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> float:
+@kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> tuple[int, float]:
     """Add the contacts of the side of cylinder j with edges and corners of solid i.
 
-    Returns how far the side is from them, -1e300 without any.
+    Returns the edge (-1: none), and how far the side is from them, -1e300 without any.
     """
     axis = axis_seen_from(world, i, j)
     known, way = axis_on_edges(world, solids, axis, i, limit, found)
     if known < 0:
         way = axis_on_corners(world, solids, axis, i, limit, found)
-    return math.sqrt(dot3(way, way)) - world[j, 12] if way != NONE else -1e300
+    return known, math.sqrt(dot3(way, way)) - world[j, 12] if way != NONE else -1e300
 
 
-@kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
-def cylinder_on_face(world: Array, solids: Array, on: Plane, room: Array, found: Array) -> None:
-    """Add the contacts of a cylinder with a face: its rims, the corners under a cap, the side that lies on it."""
+@kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
+def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: Array, found: Array) -> None:
+    """Add the contacts of a cylinder with a face: its rims, the corners under a cap, the side that lies on it.
+
+    Edge `known` has a contact with the side already.
+    """
     i, j, f, limit, border = on
     n, e = normal_of(solids, int(world[i, BLOCK]), f), turned_by(room, (0.0, 0.0, 1.0))
     for cap in range(2):
@@ -249,7 +252,7 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, room: Array, found:
         corners_on_cap(world, solids, (i, j, 0 if rise > 0.0 else 1, limit, border), room, found)
     elif abs(rise) <= LYING:
         axis = ShapeAxis(j, row3(room, 3), e, world[j, 13], world[j, 12])
-        axis_on_face(world, solids, axis, i, f, limit, found, -1)
+        axis_on_face(world, solids, axis, i, f, limit, found, known)
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
@@ -263,7 +266,7 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     if flat > limit:
         return
     rim_gap, edge, rim, n = best_rim(world, solids, i, j, room)
-    side_gap = side_on_solid(world, solids, i, j, limit, found)
+    known, side_gap = side_on_solid(world, solids, i, j, limit, found)
     border = BORDER * same / SAME
     if rim_gap > max(flat, side_gap) + same:
         own = seen_from(world, i, n)
@@ -283,4 +286,4 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
         corners_on_cap(world, solids, (i, j, cap, limit, border), room, found)
         edges_on_cap(world, solids, (i, j, cap, limit, border), room, found)
     else:
-        cylinder_on_face(world, solids, (i, j, f, limit, border), room, found)
+        cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)

@@ -25,16 +25,12 @@ import numpy as np
 
 from ....._jit import A1, A2, A3, I1, address_of, kernel, record
 from .....arrays import Array, IntArray
+from .....linalg.envelope import cholesky, cholesky_solve
 from .....programs.blocks.small.attempts import first_attempts
 from .....programs.laws.projections import extreme_eigenvalues, length
 from .....programs.solution.residual_kernels import ACTIVE, INACTIVE, block_mode
 from .....programs.solution.residuals import BORDER
-from ..linear import (
-    cholesky,
-    cholesky_solve,
-    cross_products,
-    half_solve_rows,
-)
+from ..linear import cross_products, half_solve_rows
 from ..records import (
     BILATERAL,
     BILATERAL_CONTACT,
@@ -87,7 +83,7 @@ class Problem(NamedTuple):
     A : Array, shape (m, m)
         J M^-1 J^T of all of them.
     first : IntArray, shape (m,)
-        First entries of the rows of the factor of S, see `linear.cholesky`.
+        First entries of the rows of the factor of S, see `envelope.cholesky`.
     S, C : Array, shapes (m, m) and (max(m, nv), m)
         Before C is there the columns of Z stand in its place.
     W : Array, shape (m m,)

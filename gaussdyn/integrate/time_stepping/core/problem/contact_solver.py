@@ -10,10 +10,11 @@ import numpy as np
 
 from ....._jit import A1, A3, caller, kernel
 from .....arrays import EPS, Array
+from .....linalg.envelope import cholesky_solve
 from .....linalg.sparse_rows import ROWS
 from .....programs.blocks.small.attempts import one_alone
 from .....programs.laws.projections import TABLE
-from ..linear import add_row, back_nodes, cholesky_solve, row_dot, solve_nodes
+from ..linear import add_row, back_nodes, row_dot, solve_nodes
 from ..records import Data, Layout, Rows
 from .contact_problem import GUIDED, Problem, require, residual, weight
 from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, near_solution

@@ -14,8 +14,9 @@ import numpy as np
 
 from ....._jit import A1, A2, I1, kernel
 from .....arrays import Array, IntArray
+from .....linalg.envelope import part_dot
 from ...scheme import CONTRARY
-from ..linear import dot, half_solve, multiply_abs, multiply_mass, part_dot
+from ..linear import dot, half_solve, multiply_abs, multiply_mass
 from ..records import ALONE, BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`

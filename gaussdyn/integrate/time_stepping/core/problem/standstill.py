@@ -18,18 +18,9 @@ import numpy as np
 
 from ....._jit import A1, A2, I1, kernel, record
 from .....arrays import EPS, Array, IntArray
+from .....linalg.envelope import cholesky, cholesky_solve
 from ...scheme import INSIDE, REST, REST_ROUNDS, WORSE
-from ..linear import (
-    add_row,
-    back_nodes,
-    cholesky,
-    cholesky_solve,
-    dot,
-    multiply_abs,
-    multiply_mass,
-    row_dot,
-    row_dot_abs,
-)
+from ..linear import add_row, back_nodes, dot, multiply_abs, multiply_mass, row_dot, row_dot_abs
 from ..records import HIGH, LOW, Data, Layout
 from .contact_problem import ASSEMBLED, FORMED, GUIDED, Problem, require, residual, weight
 from .near_solution import CAPPED
@@ -50,7 +41,7 @@ class Standstill(NamedTuple):
         Lower part: factor of J^T J, with infinite pivots for motions that are free. Above the diagonal: these, a column
         each, orthonormal in the metric of the mass. Or the factor of J M^-1 J^T of the rows that hold.
     first : IntArray, shape (max(nv, m),)
-        First entries of the rows of the factor, see `linear.cholesky`.
+        First entries of the rows of the factor, see `envelope.cholesky`.
     own : Array, shape (nv,)
         The last entry of every free motion, 0: that velocity is held.
     holds, held : IntArray, shape (m,)

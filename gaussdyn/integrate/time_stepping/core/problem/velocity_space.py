@@ -22,7 +22,7 @@ import numpy as np
 
 from ....._jit import A1, A2, A3, I1, kernel, record
 from .....arrays import Array, IntArray
-from ..linear import part_dot
+from .....linalg.envelope import part_dot
 
 TINY = 1e-13  # of its diagonal entry: a pivot that is none
 

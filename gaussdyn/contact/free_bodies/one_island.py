@@ -27,7 +27,8 @@ GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tri
 WARM = (0.3, 3.0, 0.1, 10.0, 1.0, 30.0, 0.03, 0.0)  # begins of paths: nearer to the last impulses or farther inside
 LONG = 70  # iterations after which a path is left
 NEARLY, AFTER = 1e-4, 15  # residual below which so many factorisations of proximal points end a path
-POINTS = 60  # factorisations of proximal points from the first impulses, where no path ends
+POINTS = 1500  # factorisations of proximal points from the first impulses, where no path ends
+UNLIKE = 1e3  # ratio of masses from which bodies may be wedged so that only these get there
 PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
@@ -146,6 +147,19 @@ def has_dependent(problem: BodyProblem) -> bool:
     return some
 
 
+@kernel("boolean(BodyProblem)", borrows=True)
+def has_unlike(problem: BodyProblem) -> bool:
+    """Return whether masses differ so much that heavy bodies may wedge light ones, whose inertia hardly counts then.
+
+    How such a light body is held is the same problem for steps of every length, and what E lacks of it looks small
+    beside the momentum of the heavy ones.
+    """
+    least, most = np.inf, 0.0
+    for i in range(len(problem.M)):
+        least, most = min(least, problem.M[i, 3, 0]), max(most, problem.M[i, 3, 0])
+    return most > UNLIKE * least
+
+
 @kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)")
 def by_paths(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, most: float
@@ -205,6 +219,10 @@ def solve_island(
     slow = int(not max(tol, floor) >= E)
     if slow:
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors)
+        factors += used
+    if max(tol, floor) < E and factors >= most and has_unlike(problem):
+        sweep_from_start(problem, work, iterate)
+        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
         factors += used
     for share in OTHER:
         if max(tol, floor) >= E or factors >= most:

@@ -1,8 +1,9 @@
 """Proximal point iteration around a semismooth Newton method with line search, for contacts between free bodies.
 
 Slower and surer than Newton's method on the modes: it may start anywhere. The proximal term falls with E. Where its
-Newton steps stall sweeps over the contacts go on from there, under a larger term. Source: Rockafellar (1976); De Luca,
-Facchinei, Kanzow (1996) for the line search.
+Newton steps stall sweeps over the contacts go on from there if they gain, under a larger term, which falls back by and
+by: where light bodies are wedged between heavy ones one size of it serves for hundreds of steps. Source: Rockafellar
+(1976); De Luca, Facchinei, Kanzow (1996) for the line search.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .structure import add_wrench, block_multiply, copy_rows, relative_motion
 SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with it
 MOST, LEAST = 0.1, 1e-9  # of the local compliance: bounds of the proximal term
 STALLS = 0.05  # step lengths below: the modes nearby are the wrong ones
-GROWS = 10.0  # factor of the proximal term where Newton's method stalled
+GROWS, FALLS = 10.0, 0.5  # factors of the proximal term, beside E, where Newton's method stalled, and where it ended
 SWEEPS = 20  # they cost some two factorisations
 
 
@@ -162,12 +163,18 @@ def proximal_point(
         if found < now or not stalled:
             copy_rows(n, x, centre)
             now = found
-        more = min(more * GROWS, 1e4) if stalled else 1.0
         if stalled:
-            motion(problem, centre, F, v, u)
-            gauss_seidel(problem, centre, v, SWEEPS)
-            motion(problem, centre, F, v, u)
-            now = residual(problem, scale, centre, u)
+            more = max(more, LEAST / (SHARE * now)) * GROWS
+            copy_rows(n, centre, x)
+            motion(problem, x, F, v, u)
+            gauss_seidel(problem, x, v, SWEEPS)
+            motion(problem, x, F, v, u)
+            found = residual(problem, scale, x, u)
+            if found < now:
+                copy_rows(n, x, centre)
+                now = found
+        else:
+            more = max(FALLS * more, 1.0)
         if now < best:
             copy_rows(n, centre, p)
             best = now

@@ -47,6 +47,7 @@ from .records import (
     RESTS,
     RETAKEN,
     ROOM,
+    SEEN,
     SHARE,
     STAGE,
     STANDS,
@@ -246,7 +247,7 @@ class CompiledBodies:
         if self._last is not None and self._last.fits(state):
             return
         take_back(space)
-        self._last, space.laws[STANDS], space.count[OTHERS] = None, 0.0, 1
+        self._last, space.laws[[STANDS, SEEN]], space.count[OTHERS] = None, 0.0, 1
         space.q[:], space.v[:] = state.q.reshape(-1, 7), state.v.reshape(-1, 6)
         space.count[FEATURES] = 0
         if state.memory:

@@ -10,7 +10,7 @@ import numpy as np
 from ....arrays import Array, IntArray
 from ....mechanics.collision.broad_phase import LABELS
 from ....mechanics.collision.search import ALL
-from .records import ACTS, CHECKED, FEATURES, LISTED, MODE, NOW, REST_POTENTIAL, STANDS
+from .records import ACTS, CHECKED, FEATURES, LISTED, MODE, NOW, REST_POTENTIAL, SEEN, STANDS
 from .workspace import Workspace, nothing_left
 
 
@@ -119,4 +119,4 @@ def _put_in_order(space: Workspace, order: IntArray, awake: int) -> None:
     space.buffers.space.value.awake[0] = awake if awake < n else ALL
     if awake == n:
         space.left = nothing_left(n)
-    space.count[CHECKED], space.laws[STANDS] = int(awake < n), 0.0
+    space.count[CHECKED], space.laws[[STANDS, SEEN]] = int(awake < n), 0.0

@@ -28,8 +28,11 @@ from .records import (
     Projection,
 )
 from .rest_correction import reached_speeds, single_pushes
+from .soft_gaps import MANY
 
+FIRST = 1e-3  # of the gaps to be removed: what a pass may leave of them at most
 NO_PLACE = -1000  # instead of the number of passes: no place has all the gaps that are held
+CURVED = 1.0  # 1/m: of many gaps a pass may leave this times their square: its shift is not small by as much
 LOOSELY = 2  # mark of contacts that are held only as far as that is no strain
 
 
@@ -164,12 +167,15 @@ def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
         if it == 0:
             sort_by_pair(n, marks[ALL], marks[OF], problem.contacts.first, marks[WHICH])
         place_gaps(step, projection)
-        agree, used = close_gaps(step, projection, 0.1 * limit)
+        enough = 0.1 * limit
+        if problem.contacts.first[-1] > MANY:
+            enough = max(enough, min(CURVED * far, FIRST) * far)
+        agree, used = close_gaps(step, projection, enough)
         factors += used
         if not agree or (loosely and held and strains(problem, projection.work, projection.iterate.v)):
             held = False
             let_go(step, projection)
-            _agree, used = close_gaps(step, projection, 0.1 * limit)
+            _agree, used = close_gaps(step, projection, enough)
             factors += used
         note_shift(step, projection, it)
         shift_end(step, projection)

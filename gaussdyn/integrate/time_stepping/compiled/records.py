@@ -18,7 +18,7 @@ from ....linalg.block_lu import Ordering
 
 A4 = "float64[:,:,:,::1]"
 OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED, PLACE = range(10)  # rows of `Index.marks` and `Aside.marks`
-MIDDLE, SHARE, STANDS = range(3)  # entries of `BodyStep.laws`
+MIDDLE, SHARE, STANDS, SEEN = range(4)  # entries of `BodyStep.laws`
 REST_E, REST_GOAL, REST_CONE, REST_GAP, REST_POTENTIAL, REST_ROUGH, REST_DT = range(7)  # of `LeftOut`
 FACTORS, PROXIMAL, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
 # Entries of `BodyStep.counts`
@@ -264,10 +264,11 @@ class BodyStep(NamedTuple):
         Which contacts act.
     left : LeftOut
         What is not of this step, which is that of all other bodies.
-    laws : Array, shape (3,)
+    laws : Array, shape (4,)
         What may change while it is solved. MIDDLE: whether the laws hold at its middle (2: with the contacts that
         acted when they first did); SHARE: the fraction of all restitution that is kept; STANDS: the length of the step
-        for which the contacts known still stand, as nothing has moved, s.
+        for which the contacts known still stand, as nothing has moved, s; SEEN: that for which contacts have been
+        looked for where it begins, as the step before ended there, s; 0: they have not.
     counts : IntArray, shape (12,)
         Steps TAKEN of a call; the STAGE of this one; FEATURES and PAIRS found; whether the impulses at hand are an
         answer (ANSWERED); whether the features are others than at the end of the last step (OTHERS); the feature of the

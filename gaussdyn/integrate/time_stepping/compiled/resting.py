@@ -26,6 +26,7 @@ from .body_kinematics import momentum, place_contacts, sort_by_pair, turn_spins
 from .contact_modes import mode_of
 from .records import (
     ACTS,
+    DONE,
     FEATURES,
     MODE,
     NOW,
@@ -38,6 +39,7 @@ from .records import (
     REST_GAP,
     REST_GOAL,
     REST_ROUGH,
+    RESTS,
     WHICH,
     BodySolver,
     BodySpan,
@@ -45,6 +47,7 @@ from .records import (
 )
 from .rest_correction import ERRORS, single_pushes
 
+ALL_REST = -1  # of bodies that take part
 LAWS, SCALE, SIZE, PUSH, MOMENT, FAR = range(6)  # sums over an island: |p - P(p - rho u)|^2, |rho q|^2, |p|^2; maxima
 
 
@@ -59,18 +62,24 @@ def spread_rest(step: BodyStep) -> bool:
 
 
 @kernel("boolean(BodyStep)", borrows=True)
-def join_bodies(step: BodyStep) -> bool:
-    """Put the island of every body, its lowest one, in `touched`, and mark those that do not move.
+def all_rest(step: BodyStep) -> bool:
+    """Return whether all bodies are marked."""
+    rests, every = step.left.rests, True
+    for i in range(len(step.state.v)):
+        every = every and rests[i] != 0
+    return every
 
-    Returns whether there are any, and others.
-    """
+
+@kernel("boolean(BodyStep)", borrows=True)
+def join_bodies(step: BodyStep) -> bool:
+    """Put the island of every body, its lowest one, in `touched`, and mark islands that do not move; return if any."""
     island, rests, v, pair = step.touched, step.left.rests, step.state.v, step.memory.pairs
-    some = others = False
+    some = False
     for i in range(len(v)):
         rests[i] = v[i, 0] == 0.0 and v[i, 1] == 0.0 and v[i, 2] == 0.0
         rests[i] = rests[i] and v[i, 3] == 0.0 and v[i, 4] == 0.0 and v[i, 5] == 0.0
-        some, others = some or rests[i] != 0, others or rests[i] == 0
-    if not (some and others):
+        some = some or rests[i] != 0
+    if not some:
         return False
     for i in range(len(v)):
         island[i] = i
@@ -257,22 +266,24 @@ def note_rest_modes(step: BodyStep, solver: BodySolver, problem: BodyProblem) ->
             marks[NOW, f] = mode
 
 
-@kernel("boolean(BodyStep, BodySolver, BodySpan)", borrows=True)
-def find_resting(step: BodyStep, solver: BodySolver, span: BodySpan) -> bool:
-    """Mark the bodies that rest apart from all that moves, if anything moves; return whether there are any.
+@kernel("int64(BodyStep, BodySolver, BodySpan)", borrows=True)
+def find_resting(step: BodyStep, solver: BodySolver, span: BodySpan) -> int:
+    """Mark the bodies that rest apart from all others, and return RESTS; ALL_REST if there are no others, else DONE.
 
     Their features have their places, modes and whether they act.
     """
     if len(step.loads.shaking) > 0 or not join_bodies(step):
-        return False
+        return DONE
     find_closed(step, solver, span)
     if not spread_rest(step):
-        return False
+        return DONE
     problem = problem_at_rest(step, solver)
     put_sums(step, solver, problem)
     judge_rest(step, solver, problem, span)
     if not spread_rest(step):
-        return False
+        return DONE
+    if all_rest(step):
+        return ALL_REST
     note_rest(step, solver, problem, span)
     note_rest_modes(step, solver, problem)
-    return True
+    return RESTS

@@ -12,6 +12,7 @@ from ..scheme import SOFT, SOFT_ROUNDS
 
 SOFTER = (1e-2, 1e-4)  # where many gaps begin to push, they are found in a few factorisations like that
 FEW_FACTORS = 8  # of the first round, before it is begun again softer
+MANY = 64  # gaps: where there are more, what is found is taken sooner
 MOST_FACTORS = 40  # of one round
 STRAINED = 20.0  # times what the widest violation asks of a gap alone: pushes above cancel one another, or go far
 IDLE_ROUNDS = 100  # of taking out of pushes what moves bodies
@@ -89,16 +90,19 @@ def share_to_go(problem: BodyProblem, work: BodyWork, iterate: Iterate, soft: fl
     return t
 
 
-@kernel("Tuple((int64, boolean))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, boolean)", borrows=True)
+@kernel(
+    "Tuple((int64, boolean))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, boolean, boolean)", borrows=True
+)
 def squeeze(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, soft: float, limit: int, twice: bool
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, soft: float, limit: int, twice: bool,
+    boldly: bool,
 ) -> tuple[int, bool]:  # fmt: skip
     """Minimise 1/2 d^T M d + sum p^2 / 2 k over d, p the pushes of soft gaps, from where `place_centre` left them.
 
     Strictly convex and piecewise quadratic: Newton's method with exact line search ends at the minimum after finitely
-    many steps. The factors at hand are those of the modes at hand. They solve to rounding over `soft` of the shift, and
-    pushes show it: `twice` asks for the last step a second time. Returns the number of factorisations, and whether it
-    ended within `limit` steps.
+    many steps; `boldly` without the search: mostly sooner, if it ends. The factors at hand are those of the modes at
+    hand. They solve to rounding over `soft` of the shift, and pushes show it: `twice` asks for the last step a second
+    time. Returns the number of factorisations, and whether it ended within `limit` steps.
     """
     _p, u, centre, _push, d = iterate
     g, share, factors = work.F, 0.0, 0
@@ -116,7 +120,7 @@ def squeeze(
             for k in range(6):
                 g[i, k] = -g[i, k]
         newton_direction(problem, ordering, work, g)
-        share = share_to_go(problem, work, iterate, soft)
+        share = 1.0 if boldly else share_to_go(problem, work, iterate, soft)
         for i in range(len(d)):
             for k in range(6):
                 d[i, k] += share * work.dv[i, k]
@@ -170,6 +174,15 @@ def put_idle_pushes(problem: BodyProblem, ordering: Ordering, work: BodyWork, it
         if idle <= IDLE * size or fall <= FALLS * idle:
             break
     return idle / size if size > 0.0 else 0.0
+
+
+@kernel("float64(BodyProblem, Iterate)", borrows=True)
+def left_over(problem: BodyProblem, iterate: Iterate) -> float:
+    """Return how far gaps are off at most: those that push or are held from zero, others below it."""
+    u, p, mu, off = iterate.u, iterate.other, problem.mu, 0.0
+    for c in range(problem.contacts.first[-1]):
+        off = max(off, abs(u[c, 0]) if mu[c] < 0.0 or p[c, 0] > 0.0 else -u[c, 0])
+    return off
 
 
 @kernel("float64(BodyProblem, BodyWork, Iterate, float64)", borrows=True)
@@ -241,7 +254,7 @@ def begin_softer(problem: BodyProblem, ordering: Ordering, work: BodyWork, itera
         for c in range(problem.contacts.first[-1]):
             work.mode[c] = -1
         place_centre(problem, iterate)
-        used, _ended = squeeze(problem, ordering, work, iterate, soft, MOST_FACTORS, False)
+        used, _ended = squeeze(problem, ordering, work, iterate, soft, MOST_FACTORS, False, False)
         factors += used
         take_pushes(problem, work, iterate)
     for c in range(problem.contacts.first[-1]):
@@ -256,25 +269,27 @@ def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate
     p, u, d in `iterate` (p is where to begin, at first). The method of multipliers: soft gaps push, and where they are
     pushed from is moved until no gap changes by more than `enough`. What contradicts is met by least squares, and so is
     every gap that is held, by pushes of either sign; none grows by what cancels. Where few factorisations do not tell
-    which gaps push, softer ones do: hard ones begin to push one after the other.
+    which gaps push, softer ones do: hard ones begin to push one after the other. Of many gaps Newton's steps are taken
+    as they are at first, and what leaves no gap off by more than `enough` is not looked at once more.
     """
     _p, u, _centre, p, d = iterate
+    many = problem.contacts.first[-1] > MANY
     for c in range(problem.contacts.first[-1]):
         work.mode[c] = -1
     motion(problem, p, work.F, d, u)
     place_centre(problem, iterate)
-    factors, ended = squeeze(problem, ordering, work, iterate, SOFT, FEW_FACTORS, True)
+    factors, ended = squeeze(problem, ordering, work, iterate, SOFT, FEW_FACTORS, True, many)
     if not ended:
         factors += begin_softer(problem, ordering, work, iterate)
         place_centre(problem, iterate)
-        used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, True)
+        used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, True, False)
         factors += used
     change = take_pushes(problem, work, iterate)
     for _ in range(SOFT_ROUNDS - 1):
-        if change <= enough:
+        if change <= enough or (many and left_over(problem, iterate) <= enough):
             break
         place_centre(problem, iterate)
-        used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, False)
+        used, _ended = squeeze(problem, ordering, work, iterate, SOFT, MOST_FACTORS, False, False)
         factors += used
         change = take_pushes(problem, work, iterate)
     return factors + int(take_out_idle(problem, ordering, work, iterate, enough))

@@ -51,6 +51,7 @@ from .records import (
     RESTS,
     RETAKEN,
     ROOM,
+    SEEN,
     SERVES,
     SHARE,
     STAGE,
@@ -68,7 +69,7 @@ from .records import (
     Projection,
     Rules,
 )
-from .resting import find_resting
+from .resting import ALL_REST, find_resting
 from .step import begin_step, end_step, looped, solve_step
 
 MOST = 60.0  # factorisations of an island of a pile, before the step is cut
@@ -154,8 +155,8 @@ def left_out(step: BodyStep) -> bool:
 
 @kernel("boolean(Rules, BodyStep, BodySpan)", borrows=True)
 def must_wake(rules: Rules, step: BodyStep, span: BodySpan) -> bool:
-    """Return whether what is left out has to be looked at again: it is for other steps, or nothing moves any more."""
-    return bool(not rules.trusts or step.left.figures[REST_DT] != span.dt or at_rest(step.state.v))
+    """Return whether what is left out has to be looked at again: it is for other steps."""
+    return bool(not rules.trusts or step.left.figures[REST_DT] != span.dt)
 
 
 @kernel("boolean(BodyStep, int64)", borrows=True)
@@ -175,9 +176,10 @@ def find_contacts(
 
     Where nothing has moved since the last step the contacts known still stand, and where the step is taken again, or
     its graph has been analysed, those listed. Bodies that rest apart are left out (RESTS) until something comes near
-    them (WAKES).
+    them, or the others rest, too (WAKES).
     """
-    count, n, still = step.counts, step.counts[FEATURES], rules.trusts and step.laws[STANDS] == span.dt
+    count, n = step.counts, step.counts[FEATURES]
+    still = rules.trusts and step.laws[STANDS] == span.dt and not left_out(step)
     if left_out(step) and count[CHECKED] == 0 and must_wake(rules, step, span):
         return WAKES
     apply_loads(step.bodies, step.loads, step.state.force, span.t + (1.0 - span.theta) * span.dt)
@@ -196,9 +198,10 @@ def find_contacts(
         count[PAIRS] = group_pairs(step.features.bodies, n, pairs, of, step.touched)
         if count[CHECKED] == 0:
             count[CHECKED] = 1
-            if find_resting(step, solver, span):
+            found = find_resting(step, solver, span)
+            if found == RESTS or (found == ALL_REST and left_out(step)):
                 count[LISTED] = n
-                return RESTS
+                return RESTS if found == RESTS else WAKES
         if not same_pairs(count[PAIRS], pairs, solver.problem.contacts.pair):
             count[LISTED] = n
             return GRAPH
@@ -350,7 +353,7 @@ def take_again_listing(step: BodyStep, n: int) -> None:
     count, laws = step.counts, step.laws
     count[STAGE], count[ANSWERED], count[LISTED] = START, 0, n
     count[RETAKEN] += 1
-    laws[STANDS] = laws[MIDDLE] = 0.0
+    laws[STANDS] = laws[MIDDLE] = laws[SEEN] = 0.0
     laws[SHARE] = 1.0
 
 
@@ -389,13 +392,14 @@ def advance_bodies(
         code = take_step(rules, find, step, solver, projection, span, kept.log[s])
         if code != DONE:
             return int(code)
-        n = join_overlaps(find, step)
+        n = join_overlaps(find, step, span.dt, rules.gravity)
         if n + len(step.left.key) > len(step.features.kind):
             take_again_listing(step, 0)
             count[PAIRS], count[RETAKEN] = n + len(step.left.key), 0
             return ROOM
         if n > count[FEATURES]:
             if count[RETAKEN] == SEARCHES:
+                laws[SEEN] = 0.0
                 return UNLISTED
             keep_try(step, kept, s)
             take_again_listing(step, n)

@@ -16,6 +16,7 @@ from ....mechanics.spatial.system import SpatialSystem
 from ..scheme import PASSES
 from .records import (
     FEATURES,
+    SEEN,
     Aside,
     Bodies,
     BodySolver,
@@ -100,7 +101,7 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count, self.laws = np.zeros(12, dtype=np.int64), np.array([0.0, 1.0, 0.0])
+        self.count, self.laws = np.zeros(12, dtype=np.int64), np.array([0.0, 1.0, 0.0, 0.0])
         self.search: Any = None
         self.step: Any = None
         self.solver: Any = None
@@ -142,7 +143,7 @@ class Workspace:
             (np.zeros((room, 3, 3)), *(np.zeros((room, 3)) for _ in range(3)), np.zeros(room, dtype=np.int64))
             for _ in range(2)
         ]
-        self.count[FEATURES] = 0
+        self.count[FEATURES], self.laws[SEEN] = 0, 0.0
         self._put_step()
         self.join(self.pair)
 

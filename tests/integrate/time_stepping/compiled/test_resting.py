@@ -112,6 +112,23 @@ def test_steps_one_by_one_and_of_other_lengths_are_those_of_many():
     assert asleep(kernels) > 0
 
 
+def test_what_rests_is_left_out_where_nothing_moves_yet_but_something_begins_to():
+    """A box in the air that is held for a moment; then all of it rests, and nothing is left out."""
+    names = [f"b{k}" for k in range(4)]
+    bodies = [solid(name, Box(half=(0.05, 0.04, 0.03)), density=1000.0) for name in names]
+    system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.5))
+    state = system.state({name: (0.2 * k, 0.0, 0.03 if k < 3 else 0.05) for k, name in enumerate(names)})
+    kernels, others, stepper = CompiledBodies(system), CompiledBodies(system, trusts=False), MoreauJean(dt=DT)
+    state = kernels.advance_many(stepper, state, 4).state
+    held = State(t=state.t, q=state.q.copy(), v=np.zeros_like(state.v), memory=dict(state.memory))
+    for n in (1, 3, 100):
+        one, other = (k.advance_many(stepper, held, n) for k in (kernels, others))
+        assert equal((one.q, one.v, one.E), (other.q, other.v, other.E))
+        assert equal(sorted(one.state.memory.items()), sorted(other.state.memory.items()))
+        assert asleep(kernels) == asleep(others) == (3 if n < 100 else 0)
+    assert not one.state.v.any()
+
+
 @pytest.mark.parametrize("after", range(4))
 def test_an_interrupt_while_bodies_are_left_out_changes_no_bit(after, monkeypatch):
     system, state = scene(3)

@@ -93,7 +93,8 @@ class CompiledSystem:
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
         self._unseen = self.work.course[UNSEEN : UNSEEN + 1]
-        self._push, self.problem, self._room = push_room(n, nq, nv), problem_room(n, m, nv), self._kept_room(1)
+        self._push, self.problem = push_room(n, nq, nv), problem_room(layout, parts.data)
+        self._room = self._kept_room(1)
         self._sim = Simulation._make(map(Held, (parts.model, parts.data, self.work, self._push, self.problem)))
         self._one, self._many = Held(self._room.kept), Held(self._room.kept)
 

@@ -6,17 +6,24 @@ import numpy as np
 import pytest
 
 from gaussdyn import ComplementarityProblem, solve
-from gaussdyn._jit import Held
+from gaussdyn._jit import Held, nothing
 from gaussdyn.integrate.time_stepping.core.problem.near_solution import (
+    Near,
     look,
     make_factor,
     near_solution,
     room,
     take_newton_step,
 )
+from gaussdyn.integrate.time_stepping.core.records import Layout
 from gaussdyn.programs.laws.laws import Coulomb, Unilateral
 
 TOL = 1e-12
+
+
+def near_room(n: int, m: int, nv: int = 0) -> Near:
+    """Return work space for n blocks with m rows, of so many velocities."""
+    return room(n, nothing(Layout), np.zeros((nv, nv)), np.zeros((m, nv)))
 
 
 def problem_of(rng: np.random.Generator) -> ComplementarityProblem:
@@ -41,7 +48,7 @@ def arrays(problem: ComplementarityProblem) -> tuple[np.ndarray, tuple[np.ndarra
 def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = problem_of(rng)
-    (W, table, rho), near = arrays(problem), room(4, np.zeros((10, 0)))
+    (W, table, rho), near = arrays(problem), near_room(4, 10)
     r = np.array(solve(problem, tol=TOL).r)
     factor = np.zeros(0)
     for k in range(3):  # as passes change q, less and less
@@ -60,7 +67,7 @@ def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> N
 def test_where_rows_are_independent_newtons_method_ends_at_once() -> None:
     """Dry joints that stick or slide, and a stop: once modes are right, one step is exact but for a trace of alpha."""
     rng = np.random.default_rng(2)
-    G, near = rng.normal(size=(8, 12)), room(8, np.zeros((8, 12)))
+    G, near = rng.normal(size=(8, 12)), near_room(8, 8, 12)
     W, table = (
         G @ G.T / 12.0,
         (np.array([5] * 7 + [0]), np.arange(9), np.array([[0.0, 0.3, 0.3, 0.0]] * 7 + [[0.0] * 4])),
@@ -80,7 +87,7 @@ def test_where_rows_are_independent_newtons_method_ends_at_once() -> None:
 
 def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:
     W, q = np.zeros(1), np.array([-1.0])  # no reaction stops it
-    r, near = np.array([0.5]), room(1, np.zeros((1, 0)))
+    r, near = np.array([0.5]), near_room(1, 1)
     table = np.array([0]), np.array([0, 1]), np.zeros((1, 4))
     assert near_solution(Held(near), W, q, table, np.ones(1), r, (TOL, 0.0), 1.0) == np.inf
     assert r[0] == 0.5
@@ -93,7 +100,7 @@ def test_joints_that_slide_are_no_unknowns(seed: int) -> None:
     G, caps = 0.1 * rng.normal(size=(n, n)), 1.0 + rng.random(n)
     W, caps[-1] = np.eye(n) + G @ G.T, 100.0  # the last one sticks
     table = np.full(n, 5), np.arange(n + 1), np.stack([np.zeros(n), caps, caps, np.zeros(n)], axis=1)
-    rho, near, r = 1.0 / np.diag(W), room(n, np.zeros((n, 0))), np.zeros(n)
+    rho, near, r = 1.0 / np.diag(W), near_room(n, n), np.zeros(n)
     for _ in range(8):
         q = np.append(4.0 * (1.0 + rng.random(n - 1)), 0.0)
         size = np.linalg.norm(rho * q)
@@ -106,7 +113,7 @@ def test_joints_that_slide_are_no_unknowns(seed: int) -> None:
 def test_what_rounding_keeps_from_being_better_is_the_answer() -> None:
     """It is not given up because it is above what would not be looked at again."""
     problem = problem_of(np.random.default_rng(0))
-    (W, table, rho), near, q = arrays(problem), room(4, np.zeros((10, 0))), np.asarray(problem.q)
+    (W, table, rho), near, q = arrays(problem), near_room(4, 10), np.asarray(problem.q)
     size, r = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q), np.array(solve(problem, tol=TOL).r)
     least = near_solution(Held(near), W, q, table, rho, r, (TOL, 0.0), size)
     tol = 4.0 * max(least, 1e-16)
@@ -119,7 +126,7 @@ def test_data_that_contradict_themselves_are_solved_as_far_as_they_can_be() -> N
     """Two rows along one direction whose rates differ by a little: no reaction stops both."""
     W, q, caps = np.ones(4), np.array([1.0, 1.0 + 1e-7]), np.full(2, 10.0)
     table = np.full(2, 5), np.arange(3), np.stack([np.zeros(2), caps, caps, np.zeros(2)], axis=1)
-    near, r = room(2, np.zeros((2, 0))), np.full(2, -0.5)
+    near, r = near_room(2, 2), np.full(2, -0.5)
     E = near_solution(Held(near), W, q, table, np.ones(2), r, (TOL, 1e-6), 1.0)
     assert TOL < E <= 1e-6
     assert r.sum() == pytest.approx(-1.0, abs=1e-6)

@@ -10,7 +10,7 @@ import pytest
 from tree_cases import link
 
 from gaussdyn import ComplementarityProblem, ContactLaw, MoreauJean, solve
-from gaussdyn._jit import Held
+from gaussdyn._jit import Held, nothing
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
 from gaussdyn.integrate.time_stepping.core.problem.near_solution import (
     Near,
@@ -24,7 +24,9 @@ from gaussdyn.integrate.time_stepping.core.problem.velocity_space import (
     diagonal_blocks,
     factor_upper_lower,
     solve_upper_lower,
+    take_rows,
 )
+from gaussdyn.integrate.time_stepping.core.records import ALONE, HIGH, Layout, Rows
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.programs.laws.laws import Coulomb, Dry, Law, Unilateral
 
@@ -36,7 +38,7 @@ MU = 0.4
 
 
 class Posed(NamedTuple):
-    """A problem in both spaces."""
+    """A problem in both spaces; W = Z Z^T."""
 
     problem: ComplementarityProblem
     table: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -83,18 +85,38 @@ def rows_of(rng: np.random.Generator, corners: int) -> tuple[np.ndarray, list[La
     return np.array(rows), laws
 
 
-def posed(seed: int, corners: int, velocities: bool = True) -> Posed:
-    """Return a problem whose feet push, slip and stick."""
+def root_of(rng: np.random.Generator) -> np.ndarray:
+    """Return L of a mass L^T L of the tree."""
+    L = np.stack([0.5 * way(k, rng) for k in range(len(ABOVE))])
+    np.fill_diagonal(L, 1.0)
+    return L
+
+
+def layout_of(J: np.ndarray) -> Layout:
+    """Return of what velocities rows are."""
+    reach = np.zeros((len(J), ALONE + 1), dtype=np.int64)
+    for row, own in zip(J, reach, strict=True):
+        some = np.flatnonzero(row)
+        own[HIGH], own[ALONE] = some[-1] + 1, some[0] + 1 if len(some) == 1 else 0
+    return nothing(Layout)._replace(reach=reach)
+
+
+def posed(seed: int, corners: int, velocities: bool = True, alone: bool = False) -> Posed:
+    """Return a problem whose feet push, slip and stick; alone: the rows of dry joints are of one velocity each."""
     rng = np.random.default_rng(seed)
     Z, laws = rows_of(rng, corners)
+    L = root_of(np.random.default_rng(seed + 100))
+    if alone:
+        Z[6 - len(ABOVE) :] = np.linalg.inv(L)[6:]
+    J = np.round(Z @ L, 14)  # what cancels is zero
     q = Z @ rng.normal(size=len(ABOVE)) + 0.05 * rng.normal(size=len(Z))
     start = np.cumsum([0] + [law.size for law in laws])
     for k, law in enumerate(laws):
         q[start[k]] = q[start[k]] if isinstance(law, Dry) else -abs(q[start[k]])
     P = np.array([[0.0, law.c, law.c, 0.0] if isinstance(law, Dry) else [MU, MU, 0.0, 0.0] for law in laws])
     table = np.array([law.code for law in laws]), start, P
-    near, D = near_room(len(laws), Z), np.zeros((len(laws), 6, 6))
-    near.space.high[:] = [1 + np.flatnonzero(row).max() for row in Z]
+    near, D = near_room(len(laws), layout_of(J), L.T @ L, Z), np.zeros((len(laws), 6, 6))
+    take_rows(Held(near.space), Held(nothing(Rows)._replace(J=J)), np.arange(len(J)), len(J))
     diagonal_blocks(Held(near.space), start, len(laws), D)
     near.space.used[0] = int(velocities)
     rho = np.array([1.0 / np.linalg.eigvalsh(D[k, : b - a, : b - a])[-1] for k, (a, b) in enumerate(pairwise(start))])
@@ -107,7 +129,7 @@ def posed(seed: int, corners: int, velocities: bool = True) -> Posed:
 @pytest.mark.parametrize("seed", range(6))
 def test_answers_are_those_of_solve(seed: int, corners: int) -> None:
     """Of rows that depend on one another the velocities; their reactions obey the laws, which are looked at apart."""
-    of = posed(seed, corners)
+    of = posed(seed, corners, alone=seed % 2 == 1)
     exact = solve(of.problem, tol=TOL)
     assert exact.solved
     rng, q = np.random.default_rng(seed), np.asarray(of.problem.q)
@@ -140,7 +162,7 @@ def test_most_problems_are_solved_from_afar(corners: int, most: int) -> None:
 def test_a_newton_step_is_the_one_in_the_space_of_reactions(seed: int) -> None:
     steps = []
     for velocities in (True, False):
-        of = posed(seed, 1, velocities)
+        of = posed(seed, 1, velocities, seed % 2 == 1)
         held, q = Held(of.near), np.asarray(of.problem.q)
         r = 0.3 * np.random.default_rng(seed).normal(size=len(q))
         size = look(held, of.W, q, of.table, of.rho, r)
@@ -162,24 +184,25 @@ def test_the_factor_fills_no_more_than_ways_to_the_root_and_pairs_that_touch() -
     assert width[6:9].tolist() == [9, 8, 7]  # the limb that touches one of another
 
 
+@pytest.mark.parametrize("same", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 7, 20])
-def test_upper_and_lower_factors_solve(n: int) -> None:
+def test_upper_and_lower_factors_solve(n: int, same: bool) -> None:
     rng = np.random.default_rng(n)
     A = n * np.eye(n) + rng.normal(size=(n, n))
+    A = A + A.T if same else A
     gone = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) > 1 + n // 3
     A[gone] = 0.0
-    b, U, L, end = rng.normal(size=n), np.triu(A), np.tril(A).T.copy(), np.zeros(n, dtype=np.int64)
-    x = b.copy()
-    assert factor_upper_lower(U, L, end)
+    b, U, L, end = rng.normal(size=n), np.triu(A), np.tril(A).T.copy(), np.minimum(np.arange(n) + 2 + n // 3, n)
+    U[:], x = np.triu(rng.normal(size=(n, n))) * ~gone if same else U, b.copy()  # that of a symmetric one is not read
+    assert factor_upper_lower(U, L, end, same)
     solve_upper_lower(U, L, end, x)
     assert np.allclose(A @ x, b, rtol=0.0, atol=1e-12)
-    assert np.array_equal(end, np.minimum(np.arange(n) + 2 + n // 3, n))
     assert not U[gone].any()
 
 
 def test_a_singular_matrix_is_said_to_be_one() -> None:
     A = np.array([[1.0, 2.0], [2.0, 4.0]])
-    assert not factor_upper_lower(np.triu(A), np.tril(A).T.copy(), np.zeros(2, dtype=np.int64))
+    assert not factor_upper_lower(np.triu(A), np.tril(A).T.copy(), np.array([2, 2]), False)
 
 
 def walker(shapes: tuple[spatial.Box, ...]) -> trees.TreeSystem:

@@ -52,7 +52,7 @@ from ..records import (
 from .dependent_joints import LOOKED, stand_beside
 from .near_solution import CAPPED, COULOMB, FRICTIONLESS, Near, look, put_rates
 from .near_solution import room as near_room
-from .velocity_space import diagonal_blocks
+from .velocity_space import diagonal_blocks, take_rows
 
 GUIDED, ROLLING, TORSIONAL = 2, 6, 8  # further codes of `programs.laws.projections`
 FORMED, ASSEMBLED = 3, 4  # entries of `Problem.counts`
@@ -129,15 +129,16 @@ class Problem(NamedTuple):
     near: Near
 
 
-def room(n: int, m: int, nv: int) -> Problem:
-    """Return a problem for up to n constraints with m rows."""
+def room(layout: Layout, data: Data) -> Problem:
+    """Return a problem for up to as many constraints and rows as there is room for."""
+    n, m, nv = len(layout.kind), len(layout.reach), len(data.v)
     square = [np.zeros((k, m)) for k in (m, m, max(m, nv))]
     whole = [np.zeros(k, dtype=np.int64) for k in (5, n, m, n, n + 1, m)]
     sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
     Z = np.zeros((m, nv))
-    rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6)), near_room(n, Z)
+    rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6))
     first = address_of(first_attempts), *whole, np.zeros((n, 4)), Z
-    return Problem._make([*first, *square, *sparse, *rest])
+    return Problem._make([*first, *square, *sparse, *rest, near_room(n, layout, data.M, Z)])
 
 
 @kernel("UniTuple(int64, 2)(int64, int64, float64, float64)", borrows=True)
@@ -272,16 +273,14 @@ def require(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
 
 @kernel("void(Layout, Rows, Data, Problem)", borrows=True)
 def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
-    """Put J L^-1, which are the rows of velocity space, and the diagonals of A and W by blocks; there are no joints."""
-    at, Z, start, blocks, space = problem.at, problem.Z, problem.start, problem.counts[0], problem.near.space
-    half_solve_rows(layout, data.L, data.inverse, rows.J, at[: problem.counts[1]], Z, problem.C)
-    for i in range(problem.counts[1]):
-        high = layout.reach[at[i], HIGH]
+    """Put the rows of velocity space, J L^-1, and the diagonals of A and W by blocks; there are no joints."""
+    at, Z, start, blocks, n = problem.at, problem.Z, problem.start, problem.counts[0], problem.counts[1]
+    space = problem.near.space
+    take_rows(space, rows, at, n)
+    half_solve_rows(layout, data.L, data.inverse, rows.J, at[:n], Z, problem.C)
+    for i in range(n):
         for j in range(layout.reach[at[i], LOW]):
             Z[i, j] = 0.0
-        while high > 1 and Z[i, high - 1] == 0.0:
-            high -= 1
-        space.high[i] = high
     diagonal_blocks(space, start, blocks, problem.D)
     for b in range(blocks):
         for i in range(start[b], start[b + 1]):

@@ -25,7 +25,8 @@ from .....arrays import Array, IntArray
 from .....linalg.dense import factor_flat, solve_flat
 from .....programs.blocks.newton.dense_newton import vanishes
 from .....programs.laws.projections import TABLE, Table, length, natural, reaction_map
-from .velocity_space import VelocitySpace, add_part, factor_motion, move_by, product, step_in_motion
+from ..records import Layout
+from .velocity_space import VelocitySpace, add_part, factor_motion, move_by, step_in_motion
 from .velocity_space import room as velocity_room
 
 FRICTIONLESS, COULOMB, CAPPED = 0, 1, 5  # codes of `programs.laws.projections`
@@ -34,7 +35,6 @@ CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; wh
 SHORTEST = 0.05  # share of a step below which it is not halved again until it leads nearer
 PROXIMAL = 1e-5  # term where rows depend on one another
 FAINT, REGULAR = 1e-10, 1e-4  # the same where they do not: where pivots are no smaller than this
-FEW = 0.5  # rows that are not open, for each velocity, up to which equations are those of reactions
 LOOSE = 1e-6  # tolerance above which an answer is a guess
 READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them the last reactions are not taken as they are
@@ -79,12 +79,12 @@ class Near(NamedTuple):
     space: VelocitySpace
 
 
-def room(n: int, Z: Array) -> Near:
-    """Return work space for n blocks with rows Z (m, nv), which velocity space shares."""
+def room(n: int, layout: Layout, M: Array, Z: Array) -> Near:
+    """Return work space for n blocks; see `velocity_space.room`."""
     m = len(Z)
     numbers = [np.zeros(k, dtype=np.int64) for k in (3, m, m)]
     vectors = [np.zeros(m) for _ in range(6)]
-    rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, Z)
+    rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, layout, M, Z)
     return Near._make([*numbers, np.zeros(m * m), *vectors, *rest])
 
 
@@ -203,7 +203,7 @@ def put_row(near: Near, W: Array, n: int, i: int, row: Array) -> None:
     """Put row i of W, what has a place of it."""
     for j in range(n):
         if near.place[j] >= 0:
-            row[near.place[j]] = product(near.space, i, j) if near.space.used[0] else W[i * n + j]
+            row[near.place[j]] = W[i * n + j]
 
 
 @kernel(f"boolean(Near, {A1}, {I1}, {A1}, float64)", borrows=True)
@@ -241,11 +241,11 @@ def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float)
         for i in range(start[k], start[k + 1]):
             near.place[i] = -1 if still else m
             m += 0 if still else 1
-    near.size[0], near.size[1] = m, int(space.used[0] and m > FEW * len(space.z))
+    near.size[0], near.size[1] = m, space.used[0]
     if near.size[1]:
         fine = factor_motion(space, near.Y, near.place, start, rho, alpha)
     else:
-        near.size[2] |= int(m > len(space.z))  # more equations than velocities
+        near.size[2] |= int(m > len(space.v))  # more equations than velocities
         fine = near.size[2] == 0 and factor_reactions(near, W, start, rho, FAINT)
         if not fine:
             near.size[2], fine = 1, factor_reactions(near, W, start, rho, alpha)

@@ -32,8 +32,12 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     if not some:
         return
     solve_nodes(data.L, data.inverse, layout, push, push)
+    fast = False
     for j in range(nv):
         data.v1[j] = data.V[0, j] + push[j]
+        fast = fast or abs(data.v1[j]) > 2.0 * work.speed[j]
+    if not fast:  # then its energy is no larger than that of twice these speeds
+        return
     multiply_mass(data.M, layout.nodes, data.v1, Mv)
     energy = dot(data.v1, Mv)
     multiply_abs(data.M, layout.nodes, work.speed, Mv)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither fo
 END = 1e-11  # m: a contact so near to the end of a feature is at it
 GLANCE = 1e-6  # s: over which it is seen how fast a contact comes to an end
 STILL = 1e-8  # m/s: slower it does not
+ALIKE = 1e-8  # m, 1: rows of J that push the same way
 FURTHER = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)  # m: how far beyond an end it is looked which features touch
 MOMENT = 1e-3  # s: how long that may take at most
 
@@ -96,6 +98,23 @@ def manifolds_at(
     return replace(found, system=system, rows=rows_of(system, *here))
 
 
+def doubles(system: System, here: Here, rows: Sequence[Row], gap: float) -> frozenset[str]:
+    """Return which features pass their own end where another one of their shapes pushes the same way, and goes on.
+
+    As the tip of a capsule and its axis, where one begins as the other ends: both say that the shapes touch there, but
+    with other second rates.
+    """
+    pairs = [
+        (one.id, other.id) for one, other in _coinciding(rows, gap)
+        if np.allclose(one.J[0], other.J[0], rtol=0.0, atol=ALIKE)
+        and extent_of(system, one.id) is not None and extent_of(system, other.id) is not None
+    ]  # fmt: skip
+    there = system.move(here.q, here.v, GLANCE) if pairs else here.q
+    return frozenset(
+        key for key, other in pairs if not _within(system, key, there) and _within(system, other, there)
+    )  # fmt: skip
+
+
 def overlaps(whole: System, here: Here, known: Collection[str], depth: float) -> dict[str, float]:
     """Return the gaps below -depth (m) of shapes that overlap with features that are not known, by id."""
     rows = rows_of(whole.near(*here, 0.0), *here)
@@ -144,7 +163,7 @@ def _acting(whole: System, here: Here, reach: float, counts: Activation, closed:
     """
     shorter = math.inf
     while True:
-        near = whole.near(*here, reach)
+        near = _pinned(whole, whole.near(*here, reach))
         rows = rows_of(near, *here)
         found = Manifolds(_steady(near, rows), rows, shorter)
         deep = {row.id for row in rows if _opens(row) and _touches_now(row, counts, closed)}
@@ -192,15 +211,21 @@ def _single(system: System, found: Manifolds, here: Here, gap: float) -> System:
     As where the end of a capsule comes over a face: from there on its axis passes over the rim nowhere.
     """
     rows = found.rows if system is found.system else rows_of(system, *here)
-    touch = {row.id: row.point for row in rows if row.level == "position" and abs(row.gap) <= gap}
-    if len(touch) < 2 or not hasattr(system, "taking"):
-        return system
-    endless = {key for key in touch if extent_of(system, key) is None}
+    same = _coinciding(rows, gap)
     double = {
-        key for key in endless for other in touch.keys() - endless
-        if pair_of_shapes(other) == pair_of_shapes(key) and _same(touch[other], touch[key], gap)
+        one.id for one, other in same if extent_of(system, one.id) is None and extent_of(system, other.id) is not None
     }  # fmt: skip
-    return system.taking({row.id for row in rows} - double, system) if double else system
+    taking = getattr(system, "taking", None)
+    return taking({row.id for row in rows} - double, system) if double and taking else system
+
+
+def _coinciding(rows: Sequence[Row], gap: float) -> list[tuple[Row, Row]]:
+    """Return the pairs, in both orders, of features of the same two shapes that touch at the same point."""
+    touch = [row for row in rows if row.level == "position" and abs(row.gap) <= gap]
+    return [
+        (one, other) for one, other in permutations(touch, 2)
+        if pair_of_shapes(one.id) == pair_of_shapes(other.id) and _same(one.point, other.point, gap)
+    ]  # fmt: skip
 
 
 def _same(a: Array | None, b: Array | None, gap: float) -> bool:
@@ -252,6 +277,14 @@ def _touches_now(row: Row, counts: Activation, closed: Collection[str]) -> bool:
 def _steady(system: System, rows: tuple[Row, ...]) -> System:
     """Return the system with contacts in space that keep the chart of their tangents, and their place on an edge."""
     return system.steady(rows) if hasattr(system, "steady") else system
+
+
+def _pinned(whole: System, near: System) -> System:
+    """Return the system with points over rims that stay on their edges, as `_steady` leaves them.
+
+    Where shapes meet later such a point may be far from its rim now, with a gap below zero.
+    """
+    return near.pinned() if near is not whole and hasattr(near, "pinned") else near
 
 
 def _charts(system: System) -> Mapping[str, int]:

@@ -18,6 +18,7 @@ from ..programs.problems.quadratic import QuadraticProgram
 from ..programs.solution.solution import Solution
 
 AT_REST = 2e-13  # of the largest speed: up to this a slip in space has no direction of its own
+ACROSS = 0.5  # cosine: slips farther than this from their way are across it
 LEAST_SPEED = 5.0  # m/s, rad/s; the largest speed counts as this at least
 
 
@@ -115,12 +116,19 @@ def direction(u: Array, e: Array, v: Array) -> Array:
     return d
 
 
-def stopped(row: Row, mode: Mode, v: Array) -> bool:
-    """Whether a slip or a rolling in space has no direction of its own beside velocities v, but that of its mode."""
-    return any(
-        len(e) == 2 and undirected(row.rate[where], v)
-        for where, e in zip(parts_of(row), (mode.slip, mode.roll), strict=True)
-    )
+def stopped(row: Row, mode: Mode, v: Array, still: float) -> list[slice]:
+    """Return which of slip and rolling in space have no direction of their own beside velocities v, but their mode's.
+
+    They are zero to rounding; or no faster than what is still (m/s), and across their way: where one stops its part
+    along that is zero, and what is left is the error of the velocities.
+    """
+    parts = zip(parts_of(row), (mode.slip, mode.roll), strict=True)
+    return [where for where, e in parts if len(e) == 2 and _at_rest(row.rate[where], np.array(e), v, still)]
+
+
+def _at_rest(u: Array, e: Array, v: Array, still: float) -> bool:
+    speed = math.hypot(u[0], u[1])
+    return undirected(u, v) or (speed <= still and abs(float(u @ e)) <= ACROSS * speed)
 
 
 def turned(row: Row, mode: Mode, v: Array) -> Mode:

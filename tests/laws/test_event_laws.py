@@ -218,6 +218,12 @@ def test_runs_of_mixed_scenes_end_and_pass_the_audit(dim, seed):
     (lambda: linked(3, 1014), 0.8),
     # 774 events in 0.47 s, the last ones of heavy bodies that fall together; then they rest
     (lambda: falling(2, 21, mu=0.5, eps_n=0.5, eps_t=0.5), 1.0),
+    # a point over a rim far from it; a slip begins beside corners that slide in all directions
+    (lambda: falling(3, 8201, mu=0.2, eps_n=0.0, eps_t=0.5, count=2), 0.4),
+    (lambda: falling(3, 8220, mu=0.5, eps_n=0.0, count=3), 0.3),
+    # the tip of a capsule goes over an edge: its axis comes, and goes on
+    (lambda: falling(3, 8223, mu=0.5, eps_n=0.0, count=3), 0.29),
+    (lambda: linked(3, 8205), 0.4),  # a rolling turns as it stops
     (lambda: falling(3, 5, mu=0.1, eps_n=0.0), 0.33),  # a body lands on one whose corners slide in all directions
 ])  # fmt: skip
 def test_runs_that_did_not_end_complete_and_pass_the_audit(make, t_end):
@@ -234,6 +240,7 @@ def test_runs_that_did_not_end_complete_and_pass_the_audit(make, t_end):
     (3009, 0.1, 0.3, 0.4),  # the end of a capsule comes over a face: the point over the rim is the same one
     (212, 0.8, 0.3, 0.42),  # two corners would come to rest with more friction than they have
     (209, 0.8, 0.0, 0.24),  # as the first one
+    (203, 0.8, 0.3, 0.25),  # a point over a rim that shapes meet later has a gap below zero until then
     (3007, 0.4, 0.0, 0.5),  # what a slip gave that stops, beside a contact that sticks
 ]))  # fmt: skip
 def test_falling_bodies_come_to_rest_in_space(seed, mu, eps, t_end):

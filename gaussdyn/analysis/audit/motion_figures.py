@@ -124,9 +124,9 @@ def _sum_of_impulses(parts: Iterable[tuple[float, dict[str, Array], LocalDynamic
 def laws(motion: RecordedMotion) -> float:
     """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change.
 
-    Slips in an arc no longer than events are known to are as good as zero. Those in space no faster than velocities are
-    known to have no direction of their own: theirs is that of their friction. Of friction there is as much as slip has,
-    contact by contact, also where several share a load and only their sum moves anything.
+    Slips in an arc no longer than events are known to are as good as zero. Those in space, and rollings, no faster than
+    velocities are known to have no direction of their own: theirs is that of their friction. Of friction there is as
+    much as slip has, contact by contact, also where several share a load and only their sum moves anything.
     """
     arcs = [
         one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
@@ -134,34 +134,35 @@ def laws(motion: RecordedMotion) -> float:
     return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
 
 
-def _way_of_friction(row: Row, r: Array, reach: float) -> Array | None:
-    """Return the slip (1 m/s) that a row has by its friction, where it is too slow to have a direction of its own.
+def _slides(row: Row, mode: str | None, r: Array) -> list[tuple[slice, float]]:
+    """Return the components of a row that slip or roll, with the friction that they have, N (N m).
+
+    What a row resists of rolling or spin says whether it does: less than the most there is holds.
+    """
+    normal = abs(float(r[0]))
+    found = [(parts_of(row)[0], row.cap if row.kind == "dry" else row.mu * normal)] if mode == "slip" else []
+    rolls = [(where, mu * normal) for where, mu in row.moments]
+    return found + [(where, cap) for where, cap in rolls if np.linalg.norm(r[where]) >= (1.0 - STILL) * cap]
+
+
+def _way_of_friction(u: Array, r: Array, cap: float, reach: float) -> Array | None:
+    """Return the slip (1 m/s) that friction r tells of, where that, u, is too slow to have a direction of its own.
 
     None where it has one. Zero where its friction is less than that of a slip: it sticks.
     """
-    slip = parts_of(row)[0]
-    if len(row.rate[slip]) < 2 or float(np.linalg.norm(row.rate[slip])) > UNDIRECTED * reach:
+    if len(u) < 2 or float(np.linalg.norm(u)) > UNDIRECTED * reach:
         return None
-    r = r if len(r) == row.size else np.zeros(row.size)
-    size = float(np.linalg.norm(r[slip]))
-    cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
-    found: Array = -r[slip] / size if size > 0.0 and size >= (1.0 - STILL) * cap else np.zeros(2)
+    size = float(np.linalg.norm(r))
+    found: Array = -r / size if size > 0.0 and size >= (1.0 - STILL) * cap else np.zeros(2)
     return found
 
 
-def _off_slip(row: Row, r: Array, reach: float) -> float:
-    """Return how far the friction of a row is from what it has where it slips, N: in size, and, if it moves, in way.
-
-    Of a contact that pulls nothing is said here: its residual is that it does.
-    """
-    slip, r = parts_of(row)[0], r if len(r) == row.size else np.zeros(row.size)
-    if one_sided(row) and r[0] < 0.0:
-        return 0.0
-    u, cap = row.rate[slip], row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
-    speed, off = float(np.linalg.norm(u)), abs(float(np.linalg.norm(r[slip])) - cap)
+def _off_slip(u: Array, r: Array, cap: float, reach: float) -> float:
+    """Return how far friction r is from what it has where it slips, N: in size, and, if it moves, in way."""
+    speed, off = float(np.linalg.norm(u)), abs(float(np.linalg.norm(r)) - cap)
     if speed <= UNDIRECTED * reach:
         return off
-    return max(off, float(np.linalg.norm(r[slip] + cap * u / speed)) - cap * ROUNDED * reach / speed)
+    return max(off, float(np.linalg.norm(r + cap * u / speed)) - cap * ROUNDED * reach / speed)
 
 
 def _law(one: RecordedArc, i: int) -> float:
@@ -180,14 +181,18 @@ def _law(one: RecordedArc, i: int) -> float:
             return np.inf
         rate = row.rate.copy()
         rate[held] = 0.0
-        if mode == "slip":
-            slip, r = parts_of(row)[0], sample.r.get(row.id, np.zeros(0))
-            way = _way_of_friction(row, r, reach)
-            if way is not None:
-                rate[slip] = way
+        r = sample.r.get(row.id, np.zeros(0))
+        r = r if len(r) == row.size else np.zeros(row.size)
+        for part in (where for where, _ in row.moments if np.linalg.norm(rate[where]) <= d.activation.speed):
+            rate[part] = 0.0
+        for part, cap in _slides(row, mode, r):
+            u, friction = row.rate[part], r[part]
+            way = _way_of_friction(u, friction, cap, reach)
+            rate[part] = u if way is None else way
             if way is None or way.any():
-                off = max(off, _off_slip(row, r, reach))
-                slips.append(float(np.linalg.norm(rate[slip])))
+                pulls = one_sided(row) and r[0] < 0.0  # nothing more is said of it: its residual is that it pulls
+                off = max(off, 0.0 if pulls else _off_slip(u, friction, cap, reach))
+                slips.append(float(np.linalg.norm(rate[part])))
         rows.append(row.but(rate=rate, gap=0.0) if row.level == "position" else row.but(rate=rate))
     speed = min(d.activation.speed, 0.5 * min(slips)) or d.activation.speed
     dynamics = replace(d, rows=tuple(rows), activation=replace(d.activation, speed=speed))

@@ -160,7 +160,7 @@ class PassedSteps:
             "modes": {row.id: one.then.modes[row.id].name(row) for row in rows if row.kind != "bilateral"},
             "changes": (one.change,), "impacts": () if one.impact is None else (one.impact,),
             "work": Work(reactions=one.work, forces=one.leg.y.item(-1)),
-            "arcs": Course((one.ship.passed(one.leg, self.task.accuracy),)),
+            "arcs": _followed(one, self.task),
             "energy": (one.begun.figures.item(KINETIC), one.begun.figures.item(POTENTIAL)), "_of": self, "_at": k,
         }  # fmt: skip
         for name, value in (PLAIN | values).items():
@@ -360,6 +360,14 @@ def _followers(segment: Segment, ship: CompiledPhase, leg: Leg) -> tuple[Compile
     phases, accuracy = [setting.phase({**modes, guard.id: mode}, rows) for mode in new], segment.task.accuracy
     ship.followers[key] = tuple(CompiledPhase.of_clear(phase, accuracy) for phase in phases)
     return ship.followers[key]
+
+
+def _followed(one: Passed, task: Task) -> Course:
+    """Return the arcs of a step that was passed; none where a sample of them is at a pole: audits miss them then."""
+    try:
+        return Course((one.ship.passed(one.leg, task.accuracy),))
+    except np.linalg.LinAlgError:
+        return Course(())
 
 
 def _passed(at: Start, leg: Leg, then: Follows, memory: Callable[[], dict[str, Array]]) -> Passed:

@@ -25,6 +25,7 @@ DEPTH = 12  # halvings of a stretch
 FAR = 4.0  # times the deviation from a simple curve: beyond it a condition is far from zero
 VERY_FAR = 4.0 * FAR  # where that deviation is seen elsewhere than in the middle
 NUDGE = 1e-6  # of the step: a root that is moved by more is polished again
+FARTHEST_BACK = 1e-3  # of the step: a root is moved to from so far before it at most, where none is asked at it
 POLISHES = 6
 BACK = 0.01  # of a step: so much before its end conditions whose rates are not known are looked at once more
 BENT_BY = 0.05  # deviation up to which a curve is simple, of its size
@@ -306,14 +307,20 @@ def polished(
 def _newton(
     piece: Piece, redo: Callable[[float], Piece], look: Callable[[float, Array], Seen], found: Crossing, offset: float
 ) -> tuple[float, Array]:  # fmt: skip
-    t, least = found.t, EPS * max(abs(piece.t), 1e-3)
+    t, least, back = found.t, EPS * max(abs(piece.t), 1e-3), 0.5 * NUDGE
     for _ in range(POLISHES):
         h = t - piece.t
         if h <= least:
             return piece.t, piece.y
-        again = redo(h)
+        try:
+            again = redo(h)
+        except np.linalg.LinAlgError:  # beyond a stop friction turns over, and there may be no reactions
+            if back > FARTHEST_BACK:
+                raise
+            t, back = t - back * h, 10.0 * back
+            continue
         more = _correction(again, look, found.k, offset)
-        if abs(more) <= NUDGE * h:
+        if abs(more) <= max(NUDGE, 0.2 * back) * h:
             return t + more, again.end + more * again.K[STAGES]
         t = min(t + max(more, -0.5 * h), piece.t_end + 0.1 * piece.h)  # it was seen within the step
     return t, (redo(t - piece.t).end if t - piece.t > least else piece.y)  # rounding moves it

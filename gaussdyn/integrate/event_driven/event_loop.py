@@ -23,7 +23,7 @@ from ...arrays import Array
 from ...contact.manifolds import room_of
 from ...contact.resolve import NO_MOTION
 from ...mechanics.state import State
-from ..contact_modes import completed, parts_of
+from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope, growth
 from ..impact.problem import one_sided
 from ..mode_changes import Change
@@ -35,7 +35,7 @@ from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold
 from .guards import TOGETHER
 from .jump import enter, note_rest, rest_soon, settle, stop_slips
 from .mode_selection import choose, first_modes, holds
-from .phase_integrator import NEARLY, Stuck, error_of_impulses
+from .phase_integrator import NEARLY, Crowded, error_of_impulses
 from .phase_state import FADED, FLIGHT, Instant, Place, largest
 from .rank_watch import arriving, leapt, lost_at_start, watching
 from .segment import Segment
@@ -123,7 +123,7 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
         tries[AGAIN] += 1
         if tries[AGAIN] > CUTS:
             words = f"shapes overlap again and again, however short the steps: {piece.h:.1e} s at t = {piece.t:.17g} s"
-            raise Stuck(words)
+            raise Crowded(words)
         return replace(segment, pace=replace(segment.pace, h=SHRINK * piece.h)), AGAIN
     if piece is not None and (own := _event_of_user(stretch, piece)) is not None:
         one, there = own
@@ -147,7 +147,7 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
         tries[EVENT] += 1
         if tries[EVENT] > (ON_THE_WAY if segment.passing else AT_ONCE):
             last = f"the last one ({found.guard.kind}) at {found.guard.id}"
-            raise Stuck(f"{tries[EVENT]} events at one instant, {last}")
+            raise Crowded(f"{tries[EVENT]} events at one instant, {last}")
         return segment, came
     if piece is not None:
         yield (segment := _followed(segment, phase, piece, (piece.t_end, piece.end), end))
@@ -297,15 +297,17 @@ def _not_there(segment: Segment, found: Crossing, now: Instant) -> bool:
 
 
 def _slides_on(phase: Phase, found: Crossing, now: Instant, still: float) -> Phase | None:
-    """Return the phase with a slip in space as it is now, where that has turned across the way it had, and goes on."""
+    """Return the phase with a slip, or rolling, in space where it has turned across its way, and goes on."""
     row = next((row for row in now.rows if row.id == found.guard.id), None)
-    if row is None or found.guard.kind != "stop":
+    if row is None or found.guard.kind not in ("stop", "stop_roll"):
         return None
-    u = row.rate[parts_of(row)[0]]
+    u = row.rate[found.guard.part]
     size = float(np.sqrt(u @ u))
     if len(u) < 2 or size <= still:
         return None
-    return phase.but({**phase.modes, row.id: phase.modes[row.id].but(slip=tuple((u / size).tolist()))}, now.rows)
+    mode, way = phase.modes[row.id], tuple((u / size).tolist())
+    mode = mode.but(slip=way) if found.guard.kind == "stop" else mode.but(roll=way)
+    return phase.but({**phase.modes, row.id: mode}, now.rows)
 
 
 def _gone_beyond(segment: Segment, phase: Phase, slope: Slope, at: Callable[[float], Array], there: Point) -> Segment:

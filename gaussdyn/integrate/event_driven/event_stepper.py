@@ -39,7 +39,7 @@ from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
 from .clear_events import PassedSteps, clear_steps, more_clear_steps, rows_beside
 from .event_loop import begin, onward
-from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
+from .phase_integrator import Accuracy, Crowded, Slow, Stiff, Stuck, Unbounded
 from .phase_state import HARDLY, SETTLED
 from .rank_watch import nearly_dependent
 from .run_memory import RunMemory, Task
@@ -328,7 +328,7 @@ def _up_to(segment: Segment, start: State) -> Step | None:
 
 def _stuck(segment: Segment, error: Exception) -> Solution:
     guess = "" if isinstance(error, Stiff) else nearly_dependent(segment)
-    if not guess and not isinstance(error, (Stiff, Unbounded)):
+    if not guess and not isinstance(error, (Crowded, Stiff, Unbounded)):
         guess = "a reaction may grow without bound"
     words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)

@@ -27,16 +27,17 @@ from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .phase_integrator import SUSPECTED, OneStep, PhaseMotion, Stuck, again_to
-from .phase_state import FADED, Instant
+from .phase_state import FADED, Instant, Place
 from .run_memory import Task
 from .segment import Segment
 from .smooth_phase import Phase, trail_of
-from .stiff_slip import beginning, turnings
+from .stiff_slip import beginning, slowest, turnings
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
-SHORTLY = 1e-4  # of a step: so long before its end what stops there still has its direction
+SHORTLY = 1e-4, 1e-3, 1e-2, 0.1, 0.5  # of a step: so long before its end what stops there still has its direction
+DIRECTED = 1e-10  # m/s: if it is as fast as this, far above the error of velocities
 
 
 class Stretch(NamedTuple):
@@ -213,7 +214,7 @@ def along(segment: Segment, phase: Phase, slope: Slope, way: Way) -> Segment:
                 for x, place, rate in zip(times, places, rates, strict=True)
             ]
             if stops := _stops(segment, phase, *way.end):
-                r[-1] = _forces(segment, _turned_before(segment, phase, way), *way.end)
+                r[-1] = _last_forces(segment, phase, way)
         trail = trail_of(phase, np.array([t]), np.array([h]), np.array([places]), np.array([r]))
         segment = segment.noting(segment.account.passed(trail))
         # steps that end where a slip stops take its last direction from before them
@@ -226,25 +227,37 @@ def _shared_along(
     segment: Segment, phase: Phase, times: Sequence[float], places: Sequence[Array], at: Callable[[float], Array]
 ) -> list[Array]:
     """Return redundant reactions along a way, inside their cones if they can be."""
-    last = phase
+    found = [_forces(segment, phase, t, y) for t, y in zip(times, places, strict=True)]
     if _stops(segment, phase, times[-1], places[-1]):
-        last = _turned_before(segment, phase, Way((times[0], places[0]), (times[-1], places[-1]), at))
-    phases = [*[phase] * (len(times) - 1), last]
-    return [_forces(segment, one, t, y) for one, t, y in zip(phases, times, places, strict=True)]
+        found[-1] = _last_forces(segment, phase, Way((times[0], places[0]), (times[-1], places[-1]), at))
+    return found
 
 
 def _stops(segment: Segment, phase: Phase, t: float, y: Array) -> bool:
     """Whether a slip in space stops at a state: there it has no direction."""
     if not phase.redundant and not turnings(phase):
         return False
+    (q, v), still = segment.parts(y), segment.task.accuracy.activation.speed
+    return any(stopped(row, phase.modes[row.id], v, still) for row in phase.system.rows(t, q, v))
+
+
+def _last_forces(segment: Segment, phase: Phase, way: Way) -> Array:
+    """Return the reactions at the end of a way where slips stop, with the directions that these have shortly before."""
+    (t, y), h, turning = way.end, way.end[0] - way.start[0], turnings(phase)
     q, v = segment.parts(y)
-    return any(stopped(row, phase.modes[row.id], v) for row in phase.system.rows(t, q, v))
-
-
-def _turned_before(segment: Segment, phase: Phase, way: Way) -> Phase:
-    """Return the phase with the directions that slips have shortly before the end of a way."""
-    t = way.end[0] - SHORTLY * (way.end[0] - way.start[0])
-    return phase.turned(phase.instant(t, *segment.parts(way.at(t))))
+    for share in SHORTLY:
+        before = phase.instant(t - share * h, *segment.parts(way.at(t - share * h)))
+        if slowest(turning, before) > DIRECTED:
+            break
+    still, rows = segment.task.accuracy.activation.speed, []
+    for row in phase.system.rows(t, q, v):
+        rate = row.rate.copy()
+        for part in stopped(row, phase.modes[row.id], v, still):
+            rate[part] = 0.0
+        rows.append(row.but(rate=rate))
+    phase = phase.turned(before)
+    now = phase.sharing(phase.at(Place.of(phase.system, t, q, v, phase.control, tuple(rows))))
+    return np.concatenate([np.zeros(0), *now.r])
 
 
 def _forces(segment: Segment, phase: Phase, t: float, y: Array) -> Array:

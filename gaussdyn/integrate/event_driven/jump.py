@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...arrays import EPS, Array
+from ...contact.manifolds import Here, doubles
 from ...contact.snapshot import Activation, rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
@@ -54,6 +55,8 @@ def settle(
     """
     before = segment.state()
     activation = parted(place, known, landing, segment.task.accuracy.activation)
+    if twice := doubles(segment.system, Here(place.t, place.q, place.v), place.rows, activation.gap):
+        activation = replace(activation, aloft=activation.aloft | twice)
     segment = replace(segment, closed=activation)
     fired = {key: kinds for key, kinds in (fired or {}).items() if key not in activation.aloft}
     segment, struck, after = _impact(segment, place)

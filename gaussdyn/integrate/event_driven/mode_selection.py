@@ -128,7 +128,7 @@ def choose(
                 if chosen.phase is not None and _near(place.rows, chosen.phase.modes, read):
                     return chosen
             read = _as_here(setting, state, place.rows, read, at, said, activation)
-        phase = setting.phase(read, place.rows)
+        phase = aligned(setting.phase(read, place.rows), place, HOLDS)  # redundant reactions may be others than these
         now = holds(phase, place, activation, sizes=sizes)
         if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)

@@ -77,6 +77,10 @@ class Slow(Stuck):
     """Steps are very short, and very many are left."""
 
 
+class Crowded(Stuck):
+    """Events follow one another without end."""
+
+
 class Unbounded(Stuck):
     """A reaction grows without bound: the matrix that gives it becomes singular (dynamic jam)."""
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from .compiled.phase_arrays import CompiledPhase
 
 
+NOISE, CLEAR = 1e-14, 1e-7  # of the largest: singular values below are zero, and above are not, surely
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """A closed row: its number, the components that are held, the directions of those that slip."""
@@ -151,11 +154,11 @@ class Phase:
         known[:, :n], known[:, n] = B.T, h + given
         X = over_mass(M, known)
         free, W = X[:, n], G @ X[:, :n]
-        alone = self._slipping_alone(G, W) if self._sloping and self.redundant else []
-        r = self._reactions(W, -(G @ free + w), alone)
+        groups = self._slipping(W) if self._sloping and self.redundant else []
+        alone = [rows for rows in groups if not dependent([G[rows]])]
+        r = self._reactions((G, B, W), -(G @ free + w), alone)
         a = free + X[:, :n] @ r
-        groups = [W[np.ix_(rows, rows)] for rows in alone] if self.redundant else [W]
-        side = _common_side(groups) if self._sloping else 0.0
+        side = self._side((G, B, W), groups) if self._sloping else 0.0
         forces = self.spread(rows, v, r)
         sizes = largest(h, *forces), largest(a), largest(free)
         return Instant(t, q, v, rows, M, h, a, forces, B.T @ r + given, free, sizes, side=side)
@@ -235,18 +238,27 @@ class Phase:
         found = [(rows[part.k].rate - rows[part.k].J @ v)[part.held] for part in self.parts]
         return np.concatenate([np.zeros(0), *found])
 
-    def _slipping_alone(self, G: Array, W: Array) -> list[IntArray]:
-        """Return the rows held that are coupled with slips, group by group, where they do not depend on one another."""
+    def _slipping(self, W: Array) -> list[IntArray]:
+        """Return the rows held that are coupled with slips, group by group."""
         label = coupled(W != 0.0)
         slips = {int(label[part.at.start]) for part in self.parts if part.slips and not part.dry}
-        groups = [np.flatnonzero(label == k) for k in sorted(slips)]
-        return [rows for rows in groups if not dependent([G[rows]])]
+        return [np.flatnonzero(label == k) for k in sorted(slips)]
 
-    def _reactions(self, W: Array, b: Array, alone: Sequence[IntArray]) -> Array:
+    def _side(self, held: tuple[Array, Array, Array], groups: Sequence[IntArray]) -> float:
+        """Return the product of the signs of determinants of W that have one, 0 if none has; `held` is (G, B^T, W)."""
+        G, B, W = held
+        if not self.redundant:
+            return side_of(W)
+        sides = [_side_by_rank(G[rows], B[rows], W[np.ix_(rows, rows)]) for rows in groups]
+        return math.prod([side for side in sides if side != 0.0] or [0.0])
+
+    def _reactions(self, held: tuple[Array, Array, Array], b: Array, alone: Sequence[IntArray]) -> Array:
         """Solve W r = b; the shortest solution where rows are redundant, but for those that slip `alone`.
 
-        Near a pole a reaction of theirs is large because W is nearly singular: that is no redundancy.
+        Near a pole a reaction of theirs is large because W is nearly singular: that is no redundancy. `held` is
+        (G, B^T, W).
         """
+        G, B, W = held
         if len(b) == 1:
             if W[0, 0] == 0.0:
                 raise np.linalg.LinAlgError("Singular matrix")
@@ -257,7 +269,7 @@ class Phase:
             for rows in alone:
                 r[rows] = np.linalg.solve(W[np.ix_(rows, rows)], b[rows])
             rolling = np.flatnonzero(np.isin(rest, self._rolling))
-            r[rest] = _shortest(W[np.ix_(rest, rest)], b[rest], rolling)
+            r[rest] = _shortest((G[rest], B[rest], W[np.ix_(rest, rest)]), b[rest], rolling)
             return r
         return np.asarray(np.linalg.solve(W, b)) if len(b) else b
 
@@ -279,10 +291,12 @@ def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:
     return Trail(t=t, h=h, q=y[:, :, :nq], v=y[:, :, nq:n], r=r, pushes=phase.pushes, modes=phase.names)
 
 
-def _common_side(groups: Sequence[Array]) -> float:
-    """Return the product of the signs of determinants that have one, 0 if none has."""
-    sides = [side for W in groups if (side := side_of(W)) != 0.0]
-    return math.prod(sides) if sides else 0.0
+def _side_by_rank(G: Array, B: Array, W: Array) -> float:
+    """Return the sign of the determinant of W, or of W between what rows span, 0 where that is not known."""
+    if not dependent([G]):
+        return side_of(W)
+    left, right = _range_of(G), _range_of(B)
+    return side_of(left.T @ W @ right) * side_of(left.T @ right) if left.shape == right.shape else 0.0
 
 
 def _rolling(row: Row, part: Part) -> list[int]:
@@ -291,14 +305,19 @@ def _rolling(row: Row, part: Part) -> list[int]:
     return [part.at.start + i for i, k in enumerate(part.held.tolist()) if roll.start <= k < roll.stop]
 
 
-def _shortest(W: Array, b: Array, rolling: IntArray) -> Array:
+def _shortest(held: tuple[Array, Array, Array], b: Array, rolling: IntArray) -> Array:
     """Return the shortest solution of W r = b; rolling resistance holds only what all else that is held leaves.
 
     On two points of a floor normal reactions keep a body from tipping, so that it can roll about one axis: resistance
     about the other one is none. It would have a direction in which nothing rolls once it is at its limit.
     """
+    W = held[2]
+    if not len(b):
+        return b
     if not len(rolling):
-        return np.asarray(np.linalg.lstsq(W, b, rcond=RANK)[0])
+        found, _, _, s = np.linalg.lstsq(W, b, rcond=RANK)
+        unclear = ((s > NOISE * s[0]) & (s < CLEAR * s[0])).any()
+        return _by_rank(*held, b) if unclear else np.asarray(found)
     r, others = np.zeros(len(b)), np.delete(np.arange(len(b)), rolling)
     size = RANK * float(np.abs(W).max())
     X = np.linalg.lstsq(
@@ -311,6 +330,22 @@ def _shortest(W: Array, b: Array, rolling: IntArray) -> Array:
     r[rolling] = U @ np.linalg.solve(SV @ U, U.T @ left)
     r[others] = X[:, -1] - X[:, :-1] @ r[rolling]
     return r
+
+
+def _by_rank(G: Array, B: Array, W: Array, b: Array) -> Array:
+    """Return the shortest solution of W r = b, W = G M^-1 B: its rank is that of G and B.
+
+    Beside redundant rows W may become singular, too, as where a contact that slides comes to a pole.
+    """
+    left, right = _range_of(G), _range_of(B)
+    found: Array = right @ np.linalg.lstsq(left.T @ W @ right, left.T @ b, rcond=NOISE)[0]
+    return found
+
+
+def _range_of(G: Array) -> Array:
+    """Return an orthonormal basis, in columns, of what is orthogonal to all combinations of rows that are zero."""
+    U, s, _ = np.linalg.svd(G, full_matrices=False)
+    return U[:, s > RANK * s[0]]
 
 
 def _part(k: int, row: Row, mode: Mode, n: int) -> Part:

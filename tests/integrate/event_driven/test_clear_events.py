@@ -55,6 +55,16 @@ def without():
     return mock.patch.object(event_stepper, "clear_steps", return_value=None)
 
 
+def test_audits_miss_arcs_that_cannot_be_followed_once_more():
+    """A sample of theirs is at a pole: the run is judged, and fails, by what is left."""
+    system, state = sliders(1)
+    run = simulate(system, state, 5.0, stepper=EventDriven())
+    with mock.patch.object(CompiledPhase, "passed", side_effect=np.linalg.LinAlgError("a sample is beyond a pole")):
+        checked = audit(run, system)
+    assert not checked.passed
+    assert "kinematics" in checked.explain()
+
+
 @pytest.mark.parametrize("seed", [1, 4])
 def test_arcs_are_the_same_whenever_they_are_asked_for(seed):
     """They are followed once more then, whatever has been passed or edited since."""

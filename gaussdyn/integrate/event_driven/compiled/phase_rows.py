@@ -8,7 +8,6 @@ from __future__ import annotations
 from ...._jit import A1, kernel
 from ....arrays import Array
 from ....mechanics.collision.feature_kinematics import (
-    TURNOVER,
     RigidMotion,
     axis_of_row,
     contact_frame,
@@ -49,24 +48,6 @@ def planar_table(phase: PhaseTables, y: Array) -> None:
             room.rate[2 * k + i], room.drift[2 * k + i] = planar.found[k, RATE + i], planar.found[k, DRIFT + i]
 
 
-@kernel("void(PhaseTables, int64)", borrows=True)
-def keep_chart(phase: PhaseTables, c: int) -> None:
-    """Turn tangents, and their rates, into the chart that a contact keeps, see `tangent_frames.in_chart`."""
-    frame, chart = phase.touches.frame[c], phase.touches.chart[c]
-    x, y = frame[0, 0], frame[0, 1]
-    natural = 1 if frame[0, 2] > TURNOVER else -1
-    if chart == 0 or chart == natural:
-        return
-    r2 = x * x + y * y
-    cosine, sine = (y * y - x * x) / r2, chart * -2.0 * x * y / r2
-    turn = chart * 2.0 * (x * frame[3, 1] - y * frame[3, 0]) / r2
-    for i in range(3):
-        a, b, da, db = frame[1, i], frame[2, i], frame[4, i], frame[5, i]
-        frame[1, i], frame[2, i] = cosine * a - sine * b, sine * a + cosine * b
-        frame[4, i] = cosine * da - sine * db - turn * frame[2, i]
-        frame[5, i] = sine * da + cosine * db + turn * frame[1, i]
-
-
 @kernel("void(PhaseTables, int64, int64)", borrows=True)
 def contact_row(phase: PhaseTables, k: int, c: int) -> None:
     """Fill in constraint k, which is contact c between bodies in space; its rows of J hold zeros."""
@@ -76,8 +57,7 @@ def contact_row(phase: PhaseTables, k: int, c: int) -> None:
     A = RigidMotion(tables.x[a], tables.R[a], tables.velocity[a], tables.omega[a], touches.still)
     B = RigidMotion(tables.x[b], tables.R[b], tables.velocity[b], tables.omega[b], touches.still)
     feature_motion(phase.kind[c], touches.data[c], A, B, moved)
-    contact_frame(0, moved[1:4], moved[7:10], frame)
-    keep_chart(phase, c)
+    contact_frame(touches.chart[c], moved[1:4], moved[7:10], frame)
     room.gap[k] = moved[0]
     rates_and_drifts(A, B, moved, frame, room.rate[first : first + n], room.drift[first : first + n])
     point = triple3(moved[4:7])

@@ -141,17 +141,23 @@ def _by_events(system: System, state: State, known: Trajectory) -> ObservedOrder
     """Compare runs with fixed steps of the integrator with the one whose steps its error decides, at the end."""
     marks = [state.t, *(event.t for event in known.events), float(known.t[-1])]
     longest = float(np.diff(np.unique(marks)).max())
+    q, v = _passed(known, "q"), _passed(known, "v")
     steps, place, velocity = [], [], []
     for k in range(LEVELS):
         run = simulate(system, state, float(known.t[-1]), stepper=EventDriven(step=longest / (2.0 * FINER**k)))
         if run.status != "COMPLETED" or [e.id for e in run.events] != [e.id for e in known.events]:
             continue  # too long: events are missed
-        off = _relative(run.q[-1:] - known.q[-1:], known.q), _relative(run.v[-1:] - known.v[-1:], known.v)
+        off = _relative(run.q[-1:] - known.q[-1:], q), _relative(run.v[-1:] - known.v[-1:], v)
         if max(off) <= COARSE:
             steps.append(longest / (2.0 * FINER**k))
             place.append(off[0])
             velocity.append(off[1])
     return _observed("by events", float(known.t[-1]), steps, place, velocity, FLOOR)
+
+
+def _passed(run: Trajectory, name: str) -> Array:
+    """Return all places or velocities on record of a motion: at its events a body that turns back is at rest."""
+    return np.vstack([getattr(run, name), *(getattr(arc, name) for one in run.evidence.values() for arc in one.arcs)])
 
 
 def _stepping(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_systems import Plain
 
-from gaussdyn import InputError, State
+from gaussdyn import InputError, State, build
 from gaussdyn.analysis.crosscheck.convergence_orders import ObservedOrder, convergence_orders
 from gaussdyn.analysis.crosscheck.orders import order_of
 from gaussdyn.integrate.event_driven.integrator import EventDriven
@@ -45,6 +45,16 @@ def test_orders_are_those_claimed():
     assert smooth.order == pytest.approx(2.0, abs=0.05)
     assert 0.75 <= across.order <= 1.6
     assert found.reached
+
+
+@pytest.mark.slow
+def test_a_slider_that_turns_back_at_every_event_has_an_order():
+    """At events it is at rest: no speed there measures its errors."""
+    scene = build("coulomb_oscillator")
+    found = convergence_orders(scene.system, scene.state, scene.t_end, steps=4, levels=3)
+    fast = found.orders[0]
+    assert len(fast.place) > 5
+    assert fast.order > 8.0
 
 
 def test_smooth_motion_has_no_order_across_events():

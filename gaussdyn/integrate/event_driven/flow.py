@@ -36,6 +36,7 @@ from .stiff_slip import beginning, slowest, turnings
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
+MOST = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 SHORTLY = 1e-4, 1e-3, 1e-2, 0.1, 0.5  # of a step: so long before its end what stops there still has its direction
 DIRECTED = 1e-10  # m/s: if it is as fast as this, far above the error of velocities
 
@@ -144,7 +145,8 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
         if beginning(phase, now, task.accuracy.activation.speed):
             return Stretch(segment)
     kernels.put_offsets(segment.offsets)
-    done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff)
+    most = MOST if segment.watch.begun is None else 1  # where constraints may lose rank that is looked at after each
+    done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff, most)
     segment = replace(
         segment, pace=replace(pace, h=done.h, stiff=min(done.stiff, SUSPECTED) if turning else done.stiff),
         account=segment.account.passed(done.trail) if len(done.trail) else segment.account,

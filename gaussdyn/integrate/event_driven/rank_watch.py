@@ -271,6 +271,8 @@ def nearly_dependent(segment: Segment) -> str:
 def _joint_rows(segment: Segment, phase: Phase) -> Array:
     """Return J of the joints where a segment is, shape (m, nv)."""
     now, t, q = segment.now, segment.t, segment.q
+    if phase.compiled and (kernels := phase.compiled[0]) is not None:
+        return kernels.joint_rows(t, q, segment.v)
     here = now is not None and now.q is q and now.t == t
     rows = now.rows if now is not None and here else rows_of(phase.system, t, q, segment.v)
     return np.array([row.J[0] for row in rows if row.bilateral and row.level == "position"])

@@ -44,7 +44,7 @@ from .records import (
 )
 
 SAID = GAINED + 1  # numbers that kernels say of how a phase begins
-AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
+AT_ONCE = 64  # steps to an event that is clear, at most
 UNKEPT = np.empty((AT_ONCE, 0))  # where nothing of what is passed is written
 
 
@@ -219,11 +219,11 @@ class CompiledPhase:
         """Return room for what is passed in n steps."""
         return np.empty((n, 2 + len(LOBATTO) * (self.size - 2)))
 
-    def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int) -> Sailed:
-        """Take steps until something may happen, at most to `end`."""
+    def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int, most: int) -> Sailed:
+        """Take steps until something may happen, at most so many, and to `end`."""
         from .phase_loop import EVENT, HOLD, TURNED, cruise
 
-        step, lines = self.step, self._lines()
+        step, lines = self.step, self._lines(most)
         self._set_out(t, q, v, h, end, stiff)
         code = cruise(self.held, lines)
         now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found = step.control.tolist()
@@ -361,6 +361,16 @@ class CompiledPhase:
         if rates_at(self.held, t, y, out) or self.held.value.phase.room.info[SIDE] * side < 0.0:
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return out
+
+    def joint_rows(self, t: float, q: Array, v: Array) -> Array:
+        """Return J of the joints at a state, shape (m, nv)."""
+        from .phase_loop import rates_at
+
+        tables = self.held.value.phase
+        rates_at(self.held, t, np.concatenate((q, v, np.zeros(self.size - self.states))), np.empty(self.size))
+        first = [tables.start[k] for k, row in enumerate(self.phase.rows) if row.bilateral and row.level == "position"]
+        J: Array = tables.room.J[first]
+        return J
 
     def look(self, t: float, y: Array) -> Seen:
         """Return the conditions at a state."""

@@ -19,7 +19,6 @@ from ...contact_modes import limit_of
 from ...impact.problem import one_sided
 from ...time_stepping.core import spatial_model
 from ..guards import Guard
-from ..rank_watch import may_lose_rank
 from ..smooth_phase import Phase
 from .records import (
     BORDER,
@@ -91,7 +90,7 @@ def laws_of(phase: Phase) -> Array | None:
 
 
 def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:
-    tables = None if system.joints and may_lose_rank(phase) else tables_of(system)  # loops: step by step
+    tables = tables_of(system)
     if tables is None:
         return None
     bodies, n = tables.bodies, len(tables.numbers)

@@ -132,6 +132,18 @@ def test_jointed_bodies_in_the_plane_move_with_kernels_as_without_them(seed, mon
     np.testing.assert_allclose(fast.q[-1], slow.q[-1], rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("name", ["parallelogram", "equal_crank"])
+def test_loops_that_lose_rank_move_with_kernels_as_without_them(name, monkeypatch):
+    fast = simulate(build(name), stepper=EventDriven())
+    monkeypatch.setattr(CompiledPhase, "of", lambda *given: None)
+    slow = simulate(build(name), stepper=EventDriven())
+    assert fast.status == slow.status == "STOPPED"
+    assert "lose rank" in str(fast.stop)
+    t = 0.9 * slow.t[-1]
+    np.testing.assert_allclose(fast.t[-1], slow.t[-1], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(fast.at(t).q, slow.at(t).q, rtol=0, atol=1e-9)  # of rtol 1e-12 and 1e-13 differ as much
+
+
 @pytest.mark.parametrize("name", ["coulomb_oscillator", "belt_oscillator", "rocking_block", "falling_rod"])
 def test_a_run_with_kernels_is_the_run_without_them(name, monkeypatch):
     scene = build(name)

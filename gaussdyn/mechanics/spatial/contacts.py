@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -148,6 +149,11 @@ class Contacts:
             return {}
         travel = np.append(self.travel, 0.0)[self.found.bodies].sum(axis=1)  # the ground comes last
         return {blank.id: far for blank, far in zip(self.blanks, travel.tolist(), strict=True)}
+
+    def beside(self, rows: Sequence[Row]) -> frozenset[str]:
+        """Return the ids of the contacts whose gaps in `rows` are within their `reach`: nothing is searched for."""
+        reach = self.reach
+        return frozenset(row.id for row in rows if row.gap <= reach.get(row.id, -math.inf))
 
     def among(
         self, bodies: BodyMotions, ahead: BodyMotions | None, reach: float, way: Array | float = 0.0

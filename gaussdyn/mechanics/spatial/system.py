@@ -258,8 +258,7 @@ class SpatialSystem:
 
         These are known, see `listed`, and so are their gaps in `rows`: nothing has to be searched for.
         """
-        reach = self.contacts.reach
-        return frozenset(row.id for row in rows if row.gap <= reach.get(row.id, -math.inf))
+        return self.contacts.beside(rows)
 
     @property
     def charts(self) -> Mapping[str, int]:

@@ -148,6 +148,11 @@ class JointedSystem(SpatialSystem):
         """Return the system with the contacts of shapes that are open by `reach` (m) at most."""
         return self._on(self.tree.within(q, reach))
 
+    def listed(self, q: Array) -> JointedSystem | None:
+        """Return the system with every contact there can be; None where which there are depends on the pose."""
+        every = self.tree.listed(q)
+        return None if every is None else self._on(every)
+
     def taking(self, ids: Collection[str], other: SpatialSystem) -> JointedSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""
         return self._on(self.tree.taking(ids, other.tree if isinstance(other, JointedSystem) else self.tree))
@@ -168,6 +173,13 @@ class JointedSystem(SpatialSystem):
         """Return every row of joints and every contact at (t, q, v), sorted by id."""
         rows = self.tree.rows(t, q, v)
         return tuple(sorted((*rows, *self._other_rows(t, q, v)), key=lambda row: row.id)) if self.others else rows
+
+    def place(self, q: Array, v: Array, control: Array | None = None) -> tuple[tuple[Row, ...], Array, Array] | None:
+        """Return rows, mass and generalised force at once; None where the tree does not say all of the system."""
+        if self.others or self.forces:
+            return None
+        rows, M, h = self.tree.place(q, v)
+        return rows, M, h if control is None else h + vector("control", control, self.nv)
 
     def joint_rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return the rows of loops, and of what acts on joints, at (t, q, v)."""

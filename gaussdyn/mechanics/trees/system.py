@@ -23,6 +23,7 @@ from ..joints.columns import Readings
 from ..names import GROUND, nearest
 from ..rows import Row
 from ..spatial.contacts import Contacts, Obstacle, Pairs
+from ..spatial.lasting_contacts import lasting
 from ..spatial.spec import KINDS as SHAPES
 from ..spatial.spec import decoded, encoded
 from ..state import State
@@ -199,6 +200,15 @@ class TreeSystem:
         here = ForestState.at(self.forest, q, np.zeros(self.nv)).bodies()
         return self._with(self.contacts.among(here, None, reach))
 
+    def listed(self, q: Array) -> TreeSystem | None:
+        """Return the system with every contact there can be; None where which there are depends on the pose."""
+        every = lasting(self.contacts, ForestState.at(self.forest, q).bodies())
+        return None if every is None else self._with(every).steady(self._with(every).rows(0.0, q, np.zeros(self.nv)))
+
+    def beside(self, rows: Sequence[Row]) -> frozenset[str]:
+        """Return the ids of the contacts that `near` lists at an instant, of all contacts that there can be."""
+        return self.contacts.beside(rows)
+
     def taking(self, ids: Collection[str], other: TreeSystem) -> TreeSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""
         return self._with(self.contacts.taking(ids, other.contacts))
@@ -219,7 +229,14 @@ class TreeSystem:
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every row of joints and every contact at (t, q, v), sorted by id."""
-        state = ForestState.at(self.forest, q, v)
+        return self._rows_at(ForestState.at(self.forest, q, v))
+
+    def place(self, q: Array, v: Array, control: Array | None = None) -> tuple[tuple[Row, ...], Array, Array]:
+        """Return rows, mass and generalised force at once."""
+        state = self._at(q, v, control)
+        return self._rows_at(state), state.mass(), state.force()[0]
+
+    def _rows_at(self, state: ForestState) -> tuple[Row, ...]:
         rows = state.rows(self.blanks)
         if len(self.contacts.shapes.labels) > 1:
             bodies = state.bodies()

@@ -158,11 +158,11 @@ class UserSystem:
         motion = self._motion(t, q, v, True)
         return tuple(row for name, one in self.constraints.items() for row in rows_of(name, one, motion))
 
-    def rates(self, t: float, q: Array, v: Array) -> list[Values]:
-        """Return what changes in the rows from state to state; drift terms are zeros, for who has no use of them."""
+    def rates(self, t: float, q: Array, v: Array, drifts: bool = False) -> list[Values]:
+        """Return what changes in the rows from state to state; without `drifts` drift terms are zeros."""
         if not self.constraints:
             return []
-        motion = self._motion(t, q, v, False)
+        motion = self._motion(t, q, v, drifts)
         return [values for name, one in self.constraints.items() for values in values_of(name, one, motion)]
 
     def _motion(self, t: float, q: Array, v: Array, drifts: bool) -> Motion:

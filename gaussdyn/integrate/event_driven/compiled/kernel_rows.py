@@ -20,7 +20,7 @@ from ....mechanics.system import System
 from ...contact_modes import OPEN
 from ..smooth_phase import Phase
 from .phase_tables import Kept, mechanism_of, tables_of_phase
-from .records import LOADS
+from .records import LOADS, SPATIAL
 
 
 def with_kernels(system: System, known: Kept) -> System:
@@ -38,9 +38,10 @@ def with_kernels(system: System, known: Kept) -> System:
     q[:, 3] = 1.0
     blanks = system.rows(0.0, q.ravel(), np.zeros(system.nv))
     phase = Phase(system=system, control=None, modes={row.id: OPEN for row in blanks}, rows=blanks)
-    tables = tables_of_phase(phase, known)
-    if tables is None:
+    served = tables_of_phase(phase, known)
+    if served is None or served.tables.who != SPATIAL:
         return system
+    tables = served.tables
     made, point = object.__new__(KernelRows), np.zeros((len(system.contacts.blanks), 3))
     values = {one.name: getattr(system, one.name) for one in fields(system)}
     values |= {"_plain": system, "_blanks": blanks, "_held": Held(tables), "_point": point, "_last": (np.nan, q)}

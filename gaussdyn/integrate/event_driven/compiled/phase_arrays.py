@@ -12,10 +12,12 @@ import numpy as np
 
 from ...._jit import Held
 from ....arrays import Array
+from ....errors import interrupts
 from ....mechanics.borders import Crossing, Extent
 from ....mechanics.spatial.system import SpatialSystem
 from ...dop853 import TABLE, WIDTH, Piece
 from ...recorded_arcs import LOBATTO, Trail
+from ...time_stepping.core.python_system import Answers
 from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
@@ -153,6 +155,8 @@ class CompiledPhase:
         Gaps up to which contacts are recorded, m.
     borders : tuple of (int, Extent or Crossing)
         The numbers of the guards of features that end, and where they do: kernels do not know that.
+    answers : Answers or None
+        Where the system is asked in Python.
     followers : dict
         What may come after a condition, with friction backwards or not, in the order in which it is tried; None: has no
         tables.
@@ -166,6 +170,7 @@ class CompiledPhase:
     laws: Array | None
     listed: Array
     borders: tuple[tuple[int, Extent | Crossing], ...]
+    answers: Answers | None
     followers: dict[tuple[int, bool], tuple[CompiledPhase | None, ...]]
 
     @classmethod
@@ -180,9 +185,10 @@ class CompiledPhase:
 
     @classmethod
     def _made(cls, phase: Phase, known: Kept | None) -> CompiledPhase | None:
-        tables = tables_of_phase(phase, known)
-        if tables is None:
+        served = tables_of_phase(phase, known)
+        if served is None:
             return None
+        tables = served.tables
         w, size = len(phase.guards), tables.nq + tables.nv + sum(row.size for row in phase.rows) + 2
         K, F, atol = np.zeros((WIDTH + 1, size)), np.zeros((7, size)), np.zeros(tables.nq + tables.nv)
         y, end, place = np.zeros((3, size))
@@ -192,13 +198,18 @@ class CompiledPhase:
         again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
         held, states = Held(Voyage(tables, step, again)), tables.nq + tables.nv
         borders = tuple((k, guard.extent) for k, guard in enumerate(phase.guards) if guard.extent is not None)
-        return cls(phase, size, states, held, step, laws_of(phase), _listed(phase), borders, {})
+        return cls(phase, size, states, held, step, laws_of(phase), _listed(phase), borders, served.answers, {})
 
     @classmethod
     def of_clear(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
         """Return a phase for the kernels that may decide what comes after it; None where they do not."""
         made = cls.of(phase, accuracy, known)
         return None if made is None or made.laws is None else made
+
+    def _broken(self, words: str) -> BaseException:
+        """Return why kernels have come to nothing: what Python raised, if they asked there, or a pole."""
+        error = None if self.answers is None else self.answers.error(bool(self.answers.callback.answer[0]))
+        return np.linalg.LinAlgError(words) if error is None else error
 
     def _of_rows(self, p: Array) -> Array:
         """Return what `Room` has of all rows without those that are empty."""
@@ -221,11 +232,13 @@ class CompiledPhase:
 
     def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int, most: int) -> Sailed:
         """Take steps until something may happen, at most so many, and to `end`."""
-        from .phase_loop import EVENT, HOLD, TURNED, cruise
+        from .phase_loop import EVENT, FAIL, HOLD, TURNED, cruise
 
         step, lines = self.step, self._lines(most)
         self._set_out(t, q, v, h, end, stiff)
         code = cruise(self.held, lines)
+        if self.answers is not None and code == FAIL and interrupts(error := self._broken("")):
+            raise error
         now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found = step.control.tolist()
         piece = self._piece(step.F.copy()) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
@@ -266,7 +279,7 @@ class CompiledPhase:
         self.step.offset[:] = offset
         cruise(self.held, lines)
         if not self.step.control.item(FOUND):
-            raise np.linalg.LinAlgError("a sample is beyond a pole")
+            raise self._broken("a sample is beyond a pole")
         return self.trail(lines[: int(self.step.control.item(TAKEN)) + 1].copy())
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:
@@ -300,7 +313,7 @@ class CompiledPhase:
 
         y, said = np.concatenate((q, v, np.zeros(self.size - len(q) - len(v)))), np.empty(SAID)
         if asked(self.held, t, y, said):
-            raise np.linalg.LinAlgError("a trial is beyond a pole")
+            raise self._broken("a trial is beyond a pole")
         return self._seen_last(t), said.item(LOADED), said.item(FREE)
 
     def _seen_last(self, t: float) -> Seen:
@@ -335,7 +348,7 @@ class CompiledPhase:
         self._put(piece.t, piece.y, piece.h)
         step.K[:WIDTH] = piece.K
         if sample(self.held, y, line[0], t - piece.t):
-            raise np.linalg.LinAlgError("a trial is beyond a pole")
+            raise self._broken("a trial is beyond a pole")
         return self.trail(line)
 
     def _put(self, t: float, y: Array, h: float) -> None:
@@ -359,7 +372,7 @@ class CompiledPhase:
 
         out = np.empty(self.size)
         if rates_at(self.held, t, y, out) or self.held.value.phase.room.info[SIDE] * side < 0.0:
-            raise np.linalg.LinAlgError("a trial is beyond a pole")
+            raise self._broken("a trial is beyond a pole")
         return out
 
     def joint_rows(self, t: float, q: Array, v: Array) -> Array:
@@ -379,7 +392,7 @@ class CompiledPhase:
         w = len(self.step.offset)
         g, rate = np.empty(w), np.empty(w)
         if look(self.held, t, y, g, rate):
-            raise np.linalg.LinAlgError("a trial is beyond a pole")
+            raise self._broken("a trial is beyond a pole")
         for k, extent in self.borders:
             g[k] = extent.room(y[: self.phase.system.nq])
         return Seen(t, g, rate)
@@ -397,7 +410,7 @@ class CompiledPhase:
         self._put(t, y, h)
         self.step.K[0], self.step.control[WAY] = first, side
         if take(self.held):
-            raise np.linalg.LinAlgError("a trial is beyond a pole")
+            raise self._broken("a trial is beyond a pole")
         return self._piece()
 
 

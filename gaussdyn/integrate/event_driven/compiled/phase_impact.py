@@ -121,7 +121,7 @@ def after_impact(phase: PhaseTables, v: Array, first: int, n: int, law: Array, p
     if hold(phase, explicit, free, p[n:]):
         return False
     for a in range(n):
-        over_mass(phase.inverse, room.J[first + a], Y[a])
+        over_mass(phase, room.J[first + a], Y[a])
         if hold(phase, none, Y[a], own[a]):
             return False
     for a in range(n):

@@ -226,7 +226,7 @@ def off_laws(phase: PhaseTables, free: Array, counts: Array, friction: Array, ou
         if of[i, 4] > 0.0:
             code[k], P[k, 0], P[k, 1], start[k + 1] = int(of[i, 1]), of[i, 2], of[i, 3], i + int(of[i, 4])
             k += 1
-        over_mass(phase.inverse, B[i], X)
+        over_mass(phase, B[i], X)
         for a in range(m):
             for j in range(nv):
                 W[a * m + i] += J[a, j] * X[j]
@@ -257,7 +257,7 @@ def asked(voyage: Voyage, t: float, y: Array, out: Array) -> int:
     if look_at(phase, t, y, step.K[WIDTH], step.seen[6], step.seen[7]):
         return 1
     free, out[FREE], out[LOADED] = step.place[: phase.nv], 0.0, max(room.info[LOAD], room.info[REACTION])
-    over_mass(phase.inverse, room.V[LOADS], free)
+    over_mass(phase, room.V[LOADS], free)
     for j in range(phase.nv):
         out[FREE] = max(out[FREE], abs(free[j]))
     return 0

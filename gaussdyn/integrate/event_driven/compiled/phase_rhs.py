@@ -12,14 +12,16 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
+from ....linalg.dense import solve_upper, solve_upper_transposed
 from ...contact_modes import AT_REST, LEAST_SPEED
-from .phase_rows import force_of_phase, rates_of_places, rows_of_phase
+from .phase_rows import force_of_phase, mass_of_phase, rates_of_places, rows_of_phase
 from .records import (
     ACCELERATION,
     BORDER,
     DRY,
     DRY_SLIP,
     FIRST,
+    FOREST,
     LIFT_OFF,
     LIMIT,
     LOAD,
@@ -34,8 +36,10 @@ from .records import (
     SIDE,
     SIZE,
     SLIP,
+    SPEED,
     TOUCHDOWN,
     TURN,
+    UNIT,
     WHAT,
     WHOSE,
     A,
@@ -145,11 +149,17 @@ def directions_of_reactions(phase: PhaseTables) -> None:
                 room.B[normal, j] -= c * room.J[first + i, j]
 
 
-@kernel(f"void({A2}, {A1}, {A1})", borrows=True)
-def over_mass(inverse: Array, f: Array, out: Array) -> None:
+@kernel(f"void(PhaseTables, {A1}, {A1})", borrows=True)
+def over_mass(phase: PhaseTables, f: Array, out: Array) -> None:
     """Put M^-1 f."""
+    inverse, first = phase.inverse, 0
+    if phase.who >= FOREST:
+        for j in range(len(f)):
+            out[j] = f[j]
+        solve_upper_transposed(inverse, out)
+        solve_upper(inverse, out)
+        return
     b = inverse.shape[1]
-    first = 0
     while first < len(f):
         for j in range(first, first + b):
             total = 0.0
@@ -166,9 +176,9 @@ def solve_reactions(phase: PhaseTables) -> int:
     h, push, a, W = room.V[LOADS], room.V[PUSH], room.V[A], room.W
     for j in range(nv):
         h[j] += push[j]
-    over_mass(phase.inverse, h, a)
+    over_mass(phase, h, a)
     for m in range(n):
-        over_mass(phase.inverse, room.B[m], room.X[m])
+        over_mass(phase, room.B[m], room.X[m])
     for i in range(len(held.at)):
         k = held.at[i]
         if k < 0:
@@ -212,8 +222,11 @@ def slope(phase: PhaseTables, t: float, y: Array, out: Array) -> int:
     for j in range(nq + nv):
         if not abs(y[j]) < WILD:
             return 1
-    rows_of_phase(phase, y)
+    if not rows_of_phase(phase, t, y):
+        return 1
     power, work = force_of_phase(phase, t, y, h), 0.0
+    if not mass_of_phase(phase, y):
+        return 1
     info[SIDE], info[LOAD], info[REACTION], info[ACCELERATION] = 0.0, 0.0, 0.0, 0.0
     info[REST] = LEAST_SPEED
     for j in range(nv):
@@ -248,6 +261,15 @@ def length(x: Array, first: int, n: int) -> float:
     return abs(x[first]) if n == 1 else 0.0
 
 
+@kernel("float64(PhaseTables, int64)", borrows=True)
+def second_rate(phase: PhaseTables, i: int) -> float:
+    """Return J a + drift of a row."""
+    total = phase.room.drift[i]
+    for j in range(phase.nv):
+        total += phase.room.J[i, j] * phase.room.V[A, j]
+    return float(total)
+
+
 @kernel(f"void(PhaseTables, {A1}, {A1})", borrows=True)
 def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
     """Fill in how far every guard is from the end of the phase, and its rate (NaN where it is not known).
@@ -260,7 +282,7 @@ def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
         top, limit = phase.start[k], limits[w, LIMIT]
         rate[w] = np.nan
         if kind == TOUCHDOWN:
-            g[w], rate[w] = room.gap[k], room.rate[top]
+            g[w], rate[w] = room.gap[k], second_rate(phase, top) if guards[w, UNIT] == SPEED else room.rate[top]
         elif kind == LIFT_OFF:
             g[w] = room.r[top]
         elif kind == TURN:
@@ -276,11 +298,8 @@ def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
         else:
             g[w] = rate[w] = 0.0
             for i in range(n):
-                total = room.drift[first + i]
-                for j in range(phase.nv):
-                    total += room.J[first + i, j] * room.V[A, j]
                 g[w] += limits[w, i] * room.rate[first + i]
-                rate[w] += limits[w, i] * total
+                rate[w] += limits[w, i] * second_rate(phase, first + i)
 
 
 @kernel(f"int64(PhaseTables, float64, {A1}, {A1}, {A1}, {A1})", borrows=True)

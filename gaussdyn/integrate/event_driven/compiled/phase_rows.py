@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...._jit import A1, kernel
 from ....arrays import Array
+from ....linalg.dense import cholesky_upper
 from ....mechanics.collision.feature_kinematics import (
     RigidMotion,
     axis_of_row,
@@ -14,7 +15,7 @@ from ....mechanics.collision.feature_kinematics import (
     feature_motion,
     rates_and_drifts,
 )
-from ....mechanics.collision.vectors import along, cross3, triple3
+from ....mechanics.collision.vectors import along, cross3, dot3, triple3
 from ....mechanics.planar.row_kernels import (
     DRIFT,
     GAP,
@@ -33,7 +34,16 @@ from ....mechanics.spatial.row_kernels import (
     spatial_forces,
     spatial_potential,
 )
-from .records import PLANAR, PhaseTables
+from ....mechanics.trees.dynamics import add_push, point_drift
+from ....mechanics.trees.forest import FREE, KIND, SLIDE, Q, V
+from ....mechanics.trees.frames import frame_speeds
+from ....mechanics.trees.kinematics import put3
+from ....mechanics.trees.motion import forest_forces, forest_mass, put_forest
+from ....mechanics.trees.row_kernels import coupling_row
+from ...time_stepping.core.evaluate import ask, run
+from .records import FOREST, FUNCTION, LIMIT, PLANAR, SPATIAL, PhaseTables
+
+POWER = 2  # of the energies of a function, see `lagrangian.Layout`
 
 
 @kernel(f"void(PhaseTables, {A1})", borrows=True)
@@ -48,24 +58,37 @@ def planar_table(phase: PhaseTables, y: Array) -> None:
             room.rate[2 * k + i], room.drift[2 * k + i] = planar.found[k, RATE + i], planar.found[k, DRIFT + i]
 
 
+@kernel("void(PhaseTables, int64, int64, int64, float64)", borrows=True)
+def push_apart(phase: PhaseTables, k: int, c: int, b: int, sign: float) -> None:
+    """Add the part of body b to J of constraint k, which is contact c, and to its drift that of its turning."""
+    tables, forest, room, n, first = phase.mechanism, phase.forest, phase.room, phase.size[k], phase.start[k]
+    point = triple3(phase.touches.moved[4:7])
+    arm = along(point, -1.0, triple3(tables.x[b]))
+    for i in range(n):
+        t, J = triple3(phase.touches.frame[c, axis_of_row(i, n)]), room.J[first + i]
+        push, turn = (t, ZERO) if i < 3 else (ZERO, t)
+        if phase.who == SPATIAL:
+            add_wrench(tables, b, sign, push, along(cross3(arm, push), 1.0, turn), J)
+        else:
+            add_push(forest.trees, forest.moving, b, point, push, turn, sign, J)
+            turning = triple3(forest.moving.bias[b])
+            room.drift[first + i] += sign * (dot3(push, cross3(turning, arm)) + dot3(turn, turning))
+
+
 @kernel("void(PhaseTables, int64, int64)", borrows=True)
 def contact_row(phase: PhaseTables, k: int, c: int) -> None:
     """Fill in constraint k, which is contact c between bodies in space; its rows of J hold zeros."""
     tables, touches, room = phase.mechanism, phase.touches, phase.room
     a, b = touches.bodies[c, 0] % len(tables.x), touches.bodies[c, 1] % len(tables.x)
     moved, frame, first, n = touches.moved, touches.frame[c], phase.start[k], phase.size[k]
-    A = RigidMotion(tables.x[a], tables.R[a], tables.velocity[a], tables.omega[a], touches.still)
-    B = RigidMotion(tables.x[b], tables.R[b], tables.velocity[b], tables.omega[b], touches.still)
+    A = RigidMotion(tables.x[a], tables.R[a], tables.velocity[a], tables.omega[a], touches.drift[a])
+    B = RigidMotion(tables.x[b], tables.R[b], tables.velocity[b], tables.omega[b], touches.drift[b])
     feature_motion(phase.kind[c], touches.data[c], A, B, moved)
     contact_frame(touches.chart[c], moved[1:4], moved[7:10], frame)
     room.gap[k] = moved[0]
     rates_and_drifts(A, B, moved, frame, room.rate[first : first + n], room.drift[first : first + n])
-    point = triple3(moved[4:7])
-    arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
-    for i in range(n):
-        t, J = triple3(frame[axis_of_row(i, n)]), room.J[first + i]
-        add_wrench(tables, a, 1.0, t if i < 3 else ZERO, cross3(arm_a, t) if i < 3 else t, J)
-        add_wrench(tables, b, -1.0, t if i < 3 else ZERO, cross3(arm_b, t) if i < 3 else t, J)
+    push_apart(phase, k, c, a, 1.0)
+    push_apart(phase, k, c, b, -1.0)
 
 
 @kernel(f"void(PhaseTables, {A1})", borrows=True)
@@ -86,57 +109,163 @@ def spatial_table(phase: PhaseTables, y: Array) -> None:
 
 
 @kernel(f"void(PhaseTables, {A1})", borrows=True)
-def rows_of_phase(phase: PhaseTables, y: Array) -> None:
-    """Fill in all rows at y = (q, v, ..)."""
+def forest_table(phase: PhaseTables, y: Array) -> None:
+    """Fill in the rows of trees."""
+    forest, tables, room, nq, nv = phase.forest, phase.mechanism, phase.room, phase.nq, phase.nv
+    put_forest(forest, y[:nq], y[nq : nq + nv])
+    frame_speeds(forest, tables.velocity, tables.omega)
+    for b in range(len(tables.x)):
+        put3(phase.touches.drift[b], point_drift(forest.trees, forest.moving, b, triple3(tables.x[b])))
+    for k in range(len(phase.start)):
+        first, r = phase.start[k], phase.touches.joint[k]
+        for i in range(first, first + phase.size[k]):
+            for j in range(nv):
+                room.J[i, j] = 0.0
+        if r < 0:
+            contact_row(phase, k, -1 - r)
+        else:
+            found = coupling_row(forest, y[:nq], y[nq : nq + nv], r, room.J[first])
+            room.gap[k], room.rate[first], room.drift[first] = found
+
+
+@kernel(f"boolean(PhaseTables, float64, {A1})", borrows=True)
+def evaluated(phase: PhaseTables, t: float, y: Array) -> bool:
+    """Have the function of a system fill in `out`; False where Python fails, which `answer` tells, too."""
+    function, nq, nv = phase.function, phase.nq, phase.nv
+    q, v = y[:nq], y[nq : nq + nv]
+    if function.address != 0:
+        run(function.address, t, q, v, function.control, function.params, function.out)
+        return True
+    found = ask(phase.callback, 0, t, q, v)
+    phase.callback.answer[0] = 0.0 if found else 1.0
+    return found
+
+
+@kernel(f"boolean(PhaseTables, float64, {A1})", borrows=True)
+def function_table(phase: PhaseTables, t: float, y: Array) -> bool:
+    """Fill in the rows of a function, and coefficients of friction, which may depend on the state."""
+    if not evaluated(phase, t, y):
+        return False
+    room, held, nv, out, place = phase.room, phase.held, phase.nv, phase.function.out, phase.function.place
+    for k in range(len(place)):
+        room.gap[k], first = out[place[k, 0]], phase.start[k]
+        for i in range(phase.size[k]):
+            room.rate[first + i], room.drift[first + i] = out[place[k, 2] + i], out[place[k, 3] + i]
+            for j in range(nv):
+                room.J[first + i, j] = out[place[k, 1] + i * nv + j]
+    for p in range(len(held.slips)):
+        held.pull[p, 0] = phase.function.pull_sign[p] * out[phase.function.pull_at[p]]
+    for w in range(len(held.guards)):
+        if phase.function.limit_at[w] >= 0:
+            held.limits[w, LIMIT] = out[phase.function.limit_at[w]]
+    return True
+
+
+@kernel(f"boolean(PhaseTables, float64, {A1})", borrows=True)
+def rows_of_phase(phase: PhaseTables, t: float, y: Array) -> bool:
+    """Fill in all rows at y = (q, v, ..); False where a function in Python fails."""
     if phase.who == PLANAR:
         planar_table(phase, y)
-    else:
+    elif phase.who == SPATIAL:
         spatial_table(phase, y)
+    elif phase.who == FOREST:
+        forest_table(phase, y)
+    else:
+        return function_table(phase, t, y)
+    return True
+
+
+@kernel(f"boolean(PhaseTables, {A1})", borrows=True)
+def mass_of_phase(phase: PhaseTables, y: Array) -> bool:
+    """Put the mass and its factor where they depend on the place, after `rows_of_phase`; False: it has none."""
+    if phase.who < FOREST:
+        return True
+    if phase.who == FOREST:
+        forest_mass(phase.forest, y[: phase.nq], phase.mass)
+    else:
+        for i in range(phase.nv):
+            for j in range(phase.nv):
+                phase.mass[i, j] = phase.function.out[i * phase.nv + j]
+    return bool(cholesky_upper(phase.mass, phase.inverse) < 0)
+
+
+@kernel(f"float64(PhaseTables, {A1}, {A1})", borrows=True)
+def pushed(phase: PhaseTables, v: Array, h: Array) -> float:
+    """Add a control to the force; return its power, W."""
+    power = 0.0
+    for j in range(phase.nv):
+        h[j] += phase.push[j]
+        power += phase.push[j] * v[j]
+    return power
 
 
 @kernel(f"float64(PhaseTables, float64, {A1}, {A1})", borrows=True)
 def force_of_phase(phase: PhaseTables, t: float, y: Array, h: Array) -> float:
-    """Fill in the generalised force; return the power of what has no potential, W."""
-    nq, nv, planar = phase.nq, phase.nv, phase.planar
+    """Fill in the generalised force, after `rows_of_phase`; return the power of what has no potential, W."""
+    nq, nv, planar, out = phase.nq, phase.nv, phase.planar, phase.function.out
+    q, v = y[:nq], y[nq : nq + nv]
     if phase.who == PLANAR:
         return planar_forces(t, y, nv, planar.forces, planar.strength, planar.bodies, h)
-    return spatial_forces(phase.mechanism, t, y[:nq], y[nq : nq + nv], h)
+    if phase.who == SPATIAL:
+        return spatial_forces(phase.mechanism, t, q, v, h)
+    if phase.who == FOREST:
+        return forest_forces(phase.forest, q, v, v, h) + pushed(phase, v, h)
+    for j in range(nv):
+        h[j] = out[nv * nv + j]
+    return float(out[nv * nv + nv + POWER]) + pushed(phase, v, h)
+
+
+@kernel(f"void({A1}, int64, {A1}, int64, {A1})", borrows=True)
+def rate_of_turn(q: Array, i: int, v: Array, j: int, out: Array) -> None:
+    """Fill in the rate 1/2 q (0, w) of a quaternion q[i:i + 4], w = v[j:j + 3]."""
+    a, b, c, d = q[i], q[i + 1], q[i + 2], q[i + 3]
+    x, z, w = 0.5 * v[j], 0.5 * v[j + 1], 0.5 * v[j + 2]
+    out[i] = -b * x - c * z - d * w
+    out[i + 1] = a * x + c * w - d * z
+    out[i + 2] = a * z - b * w + d * x
+    out[i + 3] = a * w + b * z - c * x
+
+
+@kernel(f"void(PhaseTables, {A1}, {A1})", borrows=True)
+def rates_of_joints(phase: PhaseTables, y: Array, out: Array) -> None:
+    """Fill in dq/dt of trees."""
+    joints, nq = phase.forest.trees.joints, phase.nq
+    for k in range(len(joints)):
+        kind, i, j = joints[k, KIND], joints[k, Q], nq + joints[k, V]
+        if kind <= SLIDE:
+            out[i] = y[j]
+            continue
+        for c in range(3 if kind == FREE else 0):
+            out[i + c] = y[j + c]
+        beside = 3 if kind == FREE else 0
+        rate_of_turn(y, i + beside, y, j + beside, out)
 
 
 @kernel(f"void(PhaseTables, {A1}, {A1})", borrows=True)
 def rates_of_places(phase: PhaseTables, y: Array, out: Array) -> None:
     """Fill in dq/dt: v, or for bodies in space (v, 1/2 q (0, w))."""
-    nq = phase.nq
-    if phase.who == PLANAR:
+    nq, at = phase.nq, phase.function.qdot
+    if phase.who == FOREST:
+        rates_of_joints(phase, y, out)
+    elif phase.who == SPATIAL:
+        for body in range(nq // 7):
+            q, v = 7 * body, nq + 6 * body
+            for i in range(3):
+                out[q + i] = y[v + i]
+            rate_of_turn(y, q + 3, y, v + 3, out)
+    else:
         for j in range(nq):
-            out[j] = y[nq + j]
-        return
-    for body in range(nq // 7):
-        q, v = 7 * body, nq + 6 * body
-        for i in range(3):
-            out[q + i] = y[v + i]
-        a, b, c, d = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
-        x, z, w = 0.5 * y[v + 3], 0.5 * y[v + 4], 0.5 * y[v + 5]
-        out[q + 3] = -b * x - c * z - d * w
-        out[q + 4] = a * x + c * w - d * z
-        out[q + 5] = a * z - b * w + d * x
-        out[q + 6] = a * w + b * z - c * x
+            out[j] = phase.function.out[at + j] if phase.who == FUNCTION and at >= 0 else y[nq + j]
 
 
 @kernel(f"float64(PhaseTables, {A1})", borrows=True)
 def kinetic_of_phase(phase: PhaseTables, v: Array) -> float:
-    """Return the kinetic energy, J."""
-    energy = 0.0
-    if phase.who == PLANAR:
-        for j in range(phase.nv):
-            energy += 0.5 * v[j] ** 2 / phase.inverse[j, 0]
-        return energy
-    mass, inertia = phase.mechanism.mass, phase.mechanism.inertia
-    for k in range(len(mass)):
-        for i in range(3):
-            energy += 0.5 * mass[k, 0] * v[6 * k + i] ** 2
-            for j in range(3):
-                energy += 0.5 * v[6 * k + 3 + i] * inertia[k, i, j] * v[6 * k + 3 + j]
+    """Return the kinetic energy with the last mass, J."""
+    energy, b = 0.0, phase.mass.shape[1]
+    for j in range(phase.nv):
+        first = (j // b) * b
+        for i in range(b):
+            energy += 0.5 * v[j] * phase.mass[j, i] * v[first + i]
     return energy
 
 

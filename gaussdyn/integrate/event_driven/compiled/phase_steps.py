@@ -57,11 +57,11 @@ def error_of_impulses(phase: PhaseTables, step: PhaseStep) -> float:
         size = max(size, abs(end[j] - y[j]))
     if worst == 0.0:
         return 0.0
-    b = phase.size_of_mass.shape[1]
+    b = phase.mass.shape[1]
     for j in range(phase.nv):
         first, momentum = nq + (j // b) * b, 0.0
         for i in range(b):
-            momentum += phase.size_of_mass[j, i] * max(abs(y[first + i]), abs(end[first + i]))
+            momentum += abs(phase.mass[j, i]) * max(abs(y[first + i]), abs(end[first + i]))
         size = max(size, momentum)
     return worst / (PUSHES * size) if size > 0.0 else 0.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,16 +13,23 @@ from ....arrays import Array, IntArray
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import tables_of
 from ....mechanics.rows import Row
+from ....mechanics.spatial.contacts import Contacts
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
-from ...contact_modes import limit_of
+from ....mechanics.trees.jointed_system import JointedSystem
+from ....mechanics.trees.system import TreeSystem
+from ....mechanics.trees.tables import moving_of, own_drives
 from ...impact.problem import one_sided
 from ...time_stepping.core import spatial_model
+from ...time_stepping.core.python_system import Answers
 from ..guards import Guard
 from ..smooth_phase import Phase
+from .phase_functions import callback_of, function_of, limit_name
 from .records import (
     BORDER,
     DRY_SLIP,
+    FOREST,
+    FUNCTION,
     LIFT_OFF,
     PLANAR,
     ROLL,
@@ -55,21 +62,31 @@ class MechanismTables(NamedTuple):
     inverse: Array
 
 
-def tables_of_phase(phase: Phase, known: Kept | None = None) -> PhaseTables | None:
+class Served(NamedTuple):
+    """A phase for kernels, and who answers them where the system is Python."""
+
+    tables: PhaseTables
+    answers: Answers | None = None
+
+
+def tables_of_phase(phase: Phase, known: Kept | None = None) -> Served | None:
     """Return a phase for kernels; None if they cannot serve it.
 
     `known` keeps what phases of one system in space have in common; without it that is made anew.
 
-    That is where reactions are not unique, or a part of the system has no table.
+    That is where reactions are not unique, or a constraint stands on accelerations. What has no tables is asked.
     """
     served = not phase.redundant and all(guard.kind in KINDS and guard.unit in UNITS for guard in phase.guards)
     if not served or any(row.level == "acceleration" for row in phase.rows):
         return None
-    if isinstance(phase.system, PlanarSystem):
-        return _planar(phase, phase.system)
-    if not isinstance(phase.system, SpatialSystem) or phase.system.coordinates == "joints":
-        return None
-    return _spatial(phase, phase.system, known)
+    system, made = phase.system, None
+    if isinstance(system, PlanarSystem):
+        made = _planar(phase, system)
+    elif isinstance(system, (TreeSystem, JointedSystem)):
+        made = _trees(phase, system)
+    elif isinstance(system, SpatialSystem):
+        made = _spatial(phase, system, known)
+    return _asked(phase) if made is None else Served(made)
 
 
 def laws_of(phase: Phase) -> Array | None:
@@ -81,6 +98,8 @@ def laws_of(phase: Phase) -> Array | None:
     if isinstance(system, PlanarSystem):
         served = system.detector is None and not system.joints and (kinds <= FLYING or bool(kinds & TURNING))
         served = served and all(map(one_sided, phase.rows))
+    elif not isinstance(system, SpatialSystem) or isinstance(system, JointedSystem):
+        return None
     else:
         joined = (row.kind == "bilateral" and row.level == "position" for row in phase.rows if not one_sided(row))
         served = kinds <= FLYING and all(joined)
@@ -114,19 +133,60 @@ def _spatial(phase: Phase, system: SpatialSystem, known: Kept | None) -> PhaseTa
     if known[0] is None or system.contacts.found is None:
         return None
     fixed, of_joint, inverse = known[0]
-    found, blanks = system.contacts.found, system.contacts.blanks
-    of_contact = {blank.id: -1 - c for c, blank in enumerate(blanks)}
-    numbers = {**of_contact, **of_joint}
-    joint = _whole([numbers[row.id] for row in phase.rows])
-    chart = _whole([system.contacts.charts.get(blank.id, 0) for blank in blanks])
-    touches = SpatialContacts(
-        joint, chart, np.ascontiguousarray(found.bodies), np.ascontiguousarray(found.data), np.zeros(13),
-        np.zeros((len(blanks), 6, 3)), np.zeros(3),
+    tables = _with_contacts(phase, system.contacts, of_joint, len(system.bodies), inverse)
+    return tables._replace(who=SPATIAL, mechanism=_own(fixed, phase.control))
+
+
+def _trees(phase: Phase, system: TreeSystem | JointedSystem) -> PhaseTables | None:
+    """Return a phase of trees; None where their tables do not say all of the system."""
+    given, contacts = system.forest, system.contacts
+    if given is None or (contacts.found is None and len(contacts.shapes.labels) > 1):
+        return None
+    told, push, drives = phase.control, np.zeros(system.nv), own_drives(given.drives)
+    control = np.zeros(len(drives.control))
+    if told is not None:
+        (control if isinstance(system, TreeSystem) else push)[:] = told
+    forest = given._replace(moving=moving_of(given.trees), drives=drives._replace(control=control))
+    frames = nothing(Mechanism)._replace(
+        x=forest.moving.x, R=forest.moving.R, velocity=np.zeros_like(forest.moving.x),
+        omega=np.zeros_like(forest.moving.x),
     )  # fmt: skip
+    of_joint = {blank.id: r for r, blank in enumerate(system.blanks)}
+    tables = _with_contacts(phase, contacts, of_joint, len(forest.trees.inertia), np.zeros((system.nv, system.nv)))
+    return tables._replace(who=FOREST, forest=forest, mechanism=frames, push=push)
+
+
+def _with_contacts(
+    phase: Phase, contacts: Contacts, of_joint: Mapping[str, int], bodies: int, inverse: Array
+) -> PhaseTables:  # fmt: skip
+    """Return a phase of bodies in space with the contacts that were found, without who evaluates."""
+    found, blanks, of_bodies = contacts.found, contacts.blanks, np.zeros((bodies + 1, 3))
+    numbers = {**{blank.id: -1 - c for c, blank in enumerate(blanks)}, **of_joint}
+    joint = _whole([numbers[row.id] for row in phase.rows])
+    chart = _whole([contacts.charts.get(blank.id, 0) for blank in blanks])
+    touches = nothing(SpatialContacts)._replace(joint=joint, chart=chart, moved=np.zeros(13), drift=of_bodies)
     start = np.cumsum([0, *(row.size for row in phase.rows)])
     tables = _filled(phase, start[:-1], int(start[-1]), inverse)
-    kind = np.ascontiguousarray(found.kind)
-    return tables._replace(who=SPATIAL, kind=kind, mechanism=_own(fixed, phase.control), touches=touches)
+    if found is None or not blanks:
+        return tables._replace(touches=touches)
+    touches = touches._replace(
+        bodies=np.ascontiguousarray(found.bodies), data=np.ascontiguousarray(found.data),
+        frame=np.zeros((len(blanks), 6, 3)),
+    )  # fmt: skip
+    return tables._replace(touches=touches, kind=np.ascontiguousarray(found.kind))
+
+
+def _asked(phase: Phase) -> Served | None:
+    """Return a phase whose system is asked as a whole."""
+    asked = function_of(phase)
+    if asked is None:
+        return None
+    nv = phase.system.nv
+    start = np.cumsum([0, *(row.size for row in phase.rows)])
+    tables = _filled(phase, start[:-1], int(start[-1]), np.zeros((nv, nv)))
+    callback = callback_of(asked.answers)
+    tables = tables._replace(who=FUNCTION, function=asked.function, callback=callback, push=asked.push)
+    return Served(tables, asked.answers)
 
 
 def mechanism_of(system: SpatialSystem) -> MechanismTables | None:
@@ -157,9 +217,11 @@ def _filled(phase: Phase, start: IntArray, m: int, inverse: Array) -> PhaseTable
     )  # fmt: skip
     size = _whole([row.size for row in phase.rows])
     blocks = inverse.reshape(-1, inverse.shape[1], inverse.shape[1])
-    mass = np.abs(np.linalg.inv(blocks)).reshape(inverse.shape)
+    mass: Array = np.zeros_like(inverse)
+    if inverse.any():  # it does not depend on the place
+        mass[:] = np.linalg.inv(blocks).reshape(inverse.shape)
     return _empty()._replace(
-        nq=nq, nv=nv, start=_whole(start), size=size, inverse=inverse, size_of_mass=mass,
+        nq=nq, nv=nv, start=_whole(start), size=size, inverse=inverse, mass=mass, push=np.zeros(nv),
         held=_held(phase, start.tolist(), m), room=room,
     )  # fmt: skip
 
@@ -199,7 +261,7 @@ def _guard(guard: Guard, row: Row, start: int) -> tuple[list[int], list[float]]:
     """Return numbers and limits of a guard."""
     dry, mode, where = row.kind == "dry", guard.mode, guard.part
     kind = DRY_SLIP if dry and guard.kind == "slip" else KINDS[guard.kind]
-    limit = row.cap_s if dry else row.moments[0][1] if guard.kind == "roll" else limit_of(row, mode)
+    limit = getattr(row, name) if (name := limit_name(guard, row)) else 0.0
     ahead = (mode.sign, 0.0) if kind == TURN else _two(guard.ahead)
     return [kind, guard.k, start + where.start, where.stop - where.start, UNITS[guard.unit]], [*ahead, limit]
 

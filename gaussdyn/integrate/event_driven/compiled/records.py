@@ -10,8 +10,10 @@ from typing import NamedTuple
 from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
 from ....mechanics.spatial.row_kernels import Mechanism
+from ....mechanics.trees.forest import Forest
+from ...time_stepping.core.records import Callback
 
-PLANAR, SPATIAL = range(2)  # who evaluates
+PLANAR, SPATIAL, FOREST, FUNCTION = range(4)  # who evaluates; the mass of the last two depends on the place
 TOUCHDOWN, LIFT_OFF, TURN, SLIP, STOP, DRY_SLIP, ROLL, BORDER = range(8)  # kinds of guards
 PLACE, SPEED, FORCE = range(3)  # their units
 OF, ROW, SIZE, DRY = range(4)  # columns of `Held.slips`
@@ -45,20 +47,22 @@ class PlanarParts(NamedTuple):
     found: Array
 
 
-@record(I1, I1, I2, A2, A1, A3, A1)
+@record(I1, I1, I2, A2, A1, A3, A2)
 class SpatialContacts(NamedTuple):
     """Which rows of bodies in space are joints, and the contacts of the others.
 
     Attributes
     ----------
     joint : IntArray, shape (n,)
-        The row of `Mechanism.parts`; -1 - c: contact c.
+        The row of `Mechanism.parts`, of `Couplings` in trees; -1 - c: contact c.
     chart : IntArray, shape (c,)
         1 or -1: the chart that tangents keep; 0: that of the normal.
     bodies, data : shapes (c, 2) and (c, 25)
         As in `features.Found`.
-    moved, frame, still : shapes (13,), (c, 6, 3) and (3,)
-        Work space; zeros.
+    moved, frame : shapes (13,) and (c, 6, 3)
+        Work space.
+    drift : Array, shape (b + 1, 3)
+        Accelerations of the frames of bodies that come from velocities alone; zeros but in trees.
     """
 
     joint: IntArray
@@ -67,7 +71,38 @@ class SpatialContacts(NamedTuple):
     data: Array
     moved: Array
     frame: Array
-    still: Array
+    drift: Array
+
+
+@record("int64", A1, A1, A1, I2, "int64", I1, A1, I1)
+class FunctionOfSystem(NamedTuple):
+    """What says all of a system at (t, q, v) in one array: the generated function of a Lagrangian one, or Python.
+
+    Attributes
+    ----------
+    address : int
+        Of its machine code; 0: Python is asked.
+    control, params, out : Array
+        `out` as `lagrangian.Layout` has it: M, h, energies, power, rows.
+    place : IntArray, shape (n, 4)
+        Where gap, J, rate and drift of every constraint stand in `out`.
+    qdot : int
+        Where dq/dt does; -1: it is v.
+    pull_at, pull_sign : shape (p,)
+        Where the coefficient of a slip does (see `HeldRows.pull`), and what it is multiplied with.
+    limit_at : IntArray, shape (w,)
+        Where the limit of a guard does; -1: it has none.
+    """
+
+    address: int
+    control: Array
+    params: Array
+    out: Array
+    place: IntArray
+    qdot: int
+    pull_at: IntArray
+    pull_sign: Array
+    limit_at: IntArray
 
 
 @record("int64", I1, I1, I2, A2, I2, A2)
@@ -132,8 +167,9 @@ class Room(NamedTuple):
 
 
 @record(
-    "int64", "int64", "int64", I1, I1, I1, A2, A2, "PlanarParts", "Mechanism", "SpatialContacts", "HeldRows", "Room"
-)
+    "int64", "int64", "int64", I1, I1, I1, A2, A2, A1, "PlanarParts", "Mechanism", "SpatialContacts", "Forest",
+    "FunctionOfSystem", "Callback", "HeldRows", "Room",
+)  # fmt: skip
 class PhaseTables(NamedTuple):
     """A phase.
 
@@ -144,8 +180,13 @@ class PhaseTables(NamedTuple):
         The first row of every constraint, and how many it has; rows in between are empty.
     kind : IntArray, shape (c,)
         Of the contacts in space.
-    inverse, size_of_mass : Array, shape (nv, b)
-        The inverse of the mass, and |M|, in blocks of b velocities along the diagonal.
+    inverse, mass : Array, shape (nv, b)
+        The inverse of the mass, and the mass, in blocks of b velocities along the diagonal. Where it depends on the
+        place there is one block, and `inverse` is U, with M = U^T U, at the last state.
+    push : Array, shape (nv,)
+        Force of a control that the tables do not know.
+    forest : Forest
+        Trees; the frames of their bodies stand in `mechanism`, too.
     """
 
     who: int
@@ -155,10 +196,14 @@ class PhaseTables(NamedTuple):
     size: IntArray
     kind: IntArray
     inverse: Array
-    size_of_mass: Array
+    mass: Array
+    push: Array
     planar: PlanarParts
     mechanism: Mechanism
     touches: SpatialContacts
+    forest: Forest
+    function: FunctionOfSystem
+    callback: Callback
     held: HeldRows
     room: Room
 

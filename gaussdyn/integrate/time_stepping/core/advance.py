@@ -84,7 +84,7 @@ class CompiledSystem:
     def _use(self, parts: Built) -> None:
         """Work on these arrays from now on."""
         from ...._jit import Held
-        from .problem.contact_problem import room as problem_room
+        from .problem.contact_problem import room as solver_room
         from .projection import room as push_room
         from .step import Simulation
         from .work_space import UNSEEN, room
@@ -93,8 +93,7 @@ class CompiledSystem:
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
         self._unseen = self.work.course[UNSEEN : UNSEEN + 1]
-        self._push, self.problem = push_room(n, nq, nv), problem_room(layout, parts.data)
-        self._room = self._kept_room(1)
+        self._push, self.problem, self._room = push_room(n, nq, nv), solver_room(layout, parts.data), self._kept_room(1)
         self._sim = Simulation._make(map(Held, (parts.model, parts.data, self.work, self._push, self.problem)))
         self._one, self._many = Held(self._room.kept), Held(self._room.kept)
 

@@ -137,10 +137,11 @@ def laws(motion: RecordedMotion) -> float:
 def _slides(row: Row, mode: str | None, r: Array) -> list[tuple[slice, float]]:
     """Return the components of a row that slip or roll, with the friction that they have, N (N m).
 
-    What a row resists of rolling or spin says whether it does: less than the most there is holds.
+    What a row resists of rolling or spin says whether it does: less than the most there is holds. A contact without
+    friction that has some here slips.
     """
-    normal = abs(float(r[0]))
-    found = [(parts_of(row)[0], row.cap if row.kind == "dry" else row.mu * normal)] if mode == "slip" else []
+    normal, slips = abs(float(r[0])), mode == "slip" or (mode == "active" and rough(row))
+    found = [(parts_of(row)[0], row.cap if row.kind == "dry" else row.mu * normal)] if slips else []
     rolls = [(where, mu * normal) for where, mu in row.moments]
     return found + [(where, cap) for where, cap in rolls if np.linalg.norm(r[where]) >= (1.0 - STILL) * cap]
 

@@ -27,8 +27,8 @@ GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tri
 WARM = (0.3, 3.0, 0.1, 10.0, 1.0, 30.0, 0.03, 0.0)  # begins of paths: nearer to the last impulses or farther inside
 LONG = 70  # iterations after which a path is left
 NEARLY, AFTER = 1e-4, 15  # residual below which so many factorisations of proximal points end a path
-POINTS = 1500  # factorisations of proximal points from the first impulses, where no path ends
-UNLIKE = 1e3  # ratio of masses from which bodies may be wedged so that only these get there
+POINTS = 60  # factorisations of proximal points from the first impulses, where no path ends
+UNLIKE, WEDGED = 1e3, 1500  # ratio of masses from which bodies may be wedged so that only these get there, and how many
 PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
@@ -220,9 +220,9 @@ def solve_island(
     if slow:
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors)
         factors += used
-    if max(tol, floor) < E and factors >= most and has_unlike(problem):
+    if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)
-        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
+        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, WEDGED)
         factors += used
     for share in OTHER:
         if max(tol, floor) >= E or factors >= most:

@@ -1,9 +1,9 @@
 """Proximal point iteration around a semismooth Newton method with line search, for contacts between free bodies.
 
 Slower and surer than Newton's method on the modes: it may start anywhere. The proximal term falls with E. Where its
-Newton steps stall sweeps over the contacts go on from there if they gain, under a larger term, which falls back by and
-by: where light bodies are wedged between heavy ones one size of it serves for hundreds of steps. Source: Rockafellar
-(1976); De Luca, Facchinei, Kanzow (1996) for the line search.
+Newton steps stall sweeps over the contacts go on from there, under a larger term. Where they stall again and again it
+falls back by and by, and sweeps are kept only if they gain: where light bodies are wedged between heavy ones one size
+of it serves for hundreds of steps. Source: Rockafellar (1976); De Luca, Facchinei, Kanzow (1996) for the line search.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with 
 MOST, LEAST = 0.1, 1e-9  # of the local compliance: bounds of the proximal term
 STALLS = 0.05  # step lengths below: the modes nearby are the wrong ones
 GROWS, FALLS = 10.0, 0.5  # factors of the proximal term, beside E, where Newton's method stalled, and where it ended
+FEW = 5  # stalls up to which the term goes with E at once, and sweeps are kept whatever they do
 SWEEPS = 20  # they cost some two factorisations
 
 
@@ -152,7 +153,7 @@ def proximal_point(
     copy_rows(n, p, centre)
     motion(problem, centre, F, v, u)
     now = residual(problem, scale, centre, u)
-    best, used = now, 0
+    best, used, stalls = now, 0, 0
     while best > goal and used < limit and np.isfinite(now):
         alpha = min(max(more * SHARE * now, LEAST), MOST * more)
         wanted = SHARE * max(min(now, 1.0), goal)
@@ -164,17 +165,18 @@ def proximal_point(
             copy_rows(n, x, centre)
             now = found
         if stalled:
+            stalls += 1
             more = max(more, LEAST / (SHARE * now)) * GROWS
             copy_rows(n, centre, x)
             motion(problem, x, F, v, u)
             gauss_seidel(problem, x, v, SWEEPS)
             motion(problem, x, F, v, u)
             found = residual(problem, scale, x, u)
-            if found < now:
+            if found < now or stalls <= FEW:
                 copy_rows(n, x, centre)
                 now = found
         else:
-            more = max(FALLS * more, 1.0)
+            more = max(FALLS * more, 1.0) if stalls > FEW else 1.0
         if now < best:
             copy_rows(n, centre, p)
             best = now

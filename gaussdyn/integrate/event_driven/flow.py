@@ -314,8 +314,9 @@ def seen(phase: Phase, now: Instant) -> Seen:
 
 
 def _watch_caps(phase: Phase, rows: Sequence[Row]) -> None:
-    """Raise Stuck where dry friction has set in within a phase that began without any: no mode of it was chosen."""
+    """Raise Stuck where friction has set in within a phase that began without any: no mode of it was chosen."""
     for first, row in zip(phase.rows, rows, strict=True):
-        if row.kind == "dry" and rough(row) and not rough(first):
-            words = f"the cap of {row.id} was zero and has grown to {row.cap_s:.2g} N"
-            raise Stuck(f"{words}: friction that sets in like this is not followed; let it be 1e-12 N where it is none")
+        if rough(row) and not rough(first) and (row.kind == "dry" or phase.modes[row.id].closed):
+            now = f"{row.cap_s:.2g} N" if row.kind == "dry" else f"{row.mu_s:.2g}"
+            words = f"the {'cap' if row.kind == 'dry' else 'mu'} of {row.id} was zero and has grown to {now}"
+            raise Stuck(f"{words}: friction that sets in like this is not followed; let it be 1e-12 where it is none")

@@ -10,7 +10,7 @@ from ...arrays import Array, scalar
 from ...errors import InputError
 from ..rows import BOUNDS
 from .code import Evaluate
-from .model import Element, Layout, Model, names_in
+from .model import Element, Layout, Model, names_in, of_state
 
 SAMPLES = 6
 NOTHING = 1e-13  # a derivative below this at every sample is zero
@@ -48,7 +48,7 @@ def check_coefficients(model: Model, layout: Layout, evaluate: Evaluate, values:
     for element, place in zip(model.elements, layout.places, strict=True):
         given = dict(zip((name for name, _ in element.coefficients), out[place.coefficients], strict=True))
         for name, tree in element.coefficients:
-            if any(part[0] in "tqv" for part in names_in(tree)):
+            if of_state(tree):
                 continue
             low, high = bounds.get(name, (given.get(name[:-2], 0.0), np.inf))  # mu_s and cap_s are at least mu and cap
             scalar(f"{name} of {element.id}", float(given[name]), low=low, high=high)

@@ -50,6 +50,11 @@ class Element:
         """Number of rows."""
         return len(self.expressions)
 
+    @property
+    def varies(self) -> bool:
+        """Whether a coefficient is another one elsewhere, or at another time or velocity."""
+        return any(of_state(tree) for _, tree in self.coefficients)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
@@ -172,6 +177,11 @@ def _element(data: Mapping[str, Any]) -> Element:
         expressions=tuple(data["expressions"]),
         coefficients=tuple((str(name), tree) for name, tree in data["coefficients"].items()),
     )
+
+
+def of_state(tree: Tree) -> bool:
+    """Return whether a tree has time, coordinates or velocities in it."""
+    return any(name[0] in "tqv" for name in names_in(tree))
 
 
 def names_in(tree: Tree) -> set[str]:

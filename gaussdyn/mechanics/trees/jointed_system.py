@@ -174,11 +174,14 @@ class JointedSystem(SpatialSystem):
         rows = self.tree.rows(t, q, v)
         return tuple(sorted((*rows, *self._other_rows(t, q, v)), key=lambda row: row.id)) if self.others else rows
 
-    def place(self, q: Array, v: Array, control: Array | None = None) -> tuple[tuple[Row, ...], Array, Array] | None:
+    def rows_mass_and_force(
+        self, q: Array, v: Array, control: Array | None = None
+    ) -> tuple[tuple[Row, ...], Array, Array] | None:  # fmt: skip
         """Return rows, mass and generalised force at once; None where the tree does not say all of the system."""
-        if self.others or self.forces:
+        said = self.tree.rows_mass_and_force(q, v)
+        if said is None or self.others or self.forces or type(self) is not JointedSystem:
             return None
-        rows, M, h = self.tree.place(q, v)
+        rows, M, h = said
         return rows, M, h if control is None else h + vector("control", control, self.nv)
 
     def joint_rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:

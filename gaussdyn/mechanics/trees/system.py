@@ -231,8 +231,12 @@ class TreeSystem:
         """Return every row of joints and every contact at (t, q, v), sorted by id."""
         return self._rows_at(ForestState.at(self.forest, q, v))
 
-    def place(self, q: Array, v: Array, control: Array | None = None) -> tuple[tuple[Row, ...], Array, Array]:
-        """Return rows, mass and generalised force at once."""
+    def rows_mass_and_force(
+        self, q: Array, v: Array, control: Array | None = None
+    ) -> tuple[tuple[Row, ...], Array, Array] | None:  # fmt: skip
+        """Return rows, mass and generalised force at once; None where a class of your own may say otherwise."""
+        if type(self) is not TreeSystem:
+            return None
         state = self._at(q, v, control)
         return self._rows_at(state), state.mass(), state.force()[0]
 

@@ -269,7 +269,7 @@ def _described(W: Matrix, q: Array, table: LawTable, *, given: bool) -> tuple[Ro
         finite_only("q", q)
         finite_only("W", data)
     if not monotone and given:  # what joints leave of a W that was condensed may be nothing but rounding
-        _check_cone_blocks(spectra, table)
+        _check_cone_blocks(spectra, D, table)
     return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho, idle
 
 
@@ -291,14 +291,15 @@ def _kernels() -> tuple[Any, Any]:
     return block_spectra, motion
 
 
-def _check_cone_blocks(spectra: Array, table: LawTable) -> None:
-    bad = table.cone & (spectra[:, 0] < -1e-9 * spectra[:, 2])
-    if bad.any():
-        k = int(np.argmax(bad))
-        name = type(table.laws[k]).__name__
-        given = f"block {k} ({name}) with eigenvalue {spectra[k, 0]:.3g} of the symmetric part of W_kk"
-        mend = "Check the sign convention u = W r + q; only Unilateral and Sliding blocks may have any sign."
-        raise InputError("W", given, "positive semidefinite diagonal blocks for contact laws", mend)
+def _check_cone_blocks(spectra: Array, D: Array, table: LawTable) -> None:
+    for k in np.flatnonzero(table.cone & (spectra[:, 0] < -1e-9 * spectra[:, 2])):
+        n = int(table.start[k + 1] - table.start[k])
+        least = float(np.linalg.eigvalsh(0.5 * (D[k, :n, :n] + D[k, :n, :n].T))[0])  # the spectra of rank one: to 1e-8
+        if least < -1e-9 * spectra[k, 2]:
+            name = type(table.laws[k]).__name__
+            given = f"block {k} ({name}) with eigenvalue {least:.3g} of the symmetric part of W_kk"
+            mend = "Check the sign convention u = W r + q; only Unilateral and Sliding blocks may have any sign."
+            raise InputError("W", given, "positive semidefinite diagonal blocks for contact laws", mend)
 
 
 Problem = ComplementarityProblem | LinearComplementarity

@@ -209,3 +209,13 @@ def test_a_small_mass_is_not_handed_to_a_routine_that_wakes_threads(monkeypatch)
     mass = np.diag([2.0, 4.0, 5.0])
     found = condense.Elimination(mass, np.zeros((0, 3)), np.zeros(0)).motion(np.array([2.0, 4.0, 10.0]))[0]
     np.testing.assert_allclose(found, [1.0, 1.0, 2.0], rtol=1e-15)
+
+
+def test_blocks_of_rank_one_are_taken():
+    """A contact of a body on a hinge: all its rows are of one velocity."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        a = rng.normal(size=3)
+        ComplementarityProblem(W=np.outer(a, a), q=rng.normal(size=3), laws=[Coulomb(0.4)])
+    with pytest.raises(InputError, match="positive semidefinite"):
+        ComplementarityProblem(W=np.outer(a, a) - 1e-6 * np.eye(3), q=a, laws=[Coulomb(0.4)])

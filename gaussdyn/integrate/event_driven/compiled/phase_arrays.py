@@ -12,7 +12,7 @@ import numpy as np
 
 from ...._jit import Held
 from ....arrays import Array
-from ....errors import interrupts
+from ....errors import InputError, interrupts
 from ....mechanics.borders import Crossing, Extent
 from ....mechanics.spatial.system import SpatialSystem
 from ...dop853 import TABLE, WIDTH, Piece
@@ -209,7 +209,18 @@ class CompiledPhase:
     def _broken(self, words: str) -> BaseException:
         """Return why kernels have come to nothing: what Python raised, if they asked there, or a pole."""
         error = None if self.answers is None else self.answers.error(bool(self.answers.callback.answer[0]))
+        error = self._bad_coefficient() if error is None else error
         return np.linalg.LinAlgError(words) if error is None else error
+
+    def _bad_coefficient(self) -> BaseException | None:
+        """Return an error for friction below zero, or that is no number, at the last place; None: there is none."""
+        function, rows = self.held.value.phase.function, self.phase.rows
+        slips = [rows[part.k] for part in self.phase.parts for _ in part.slips]
+        limits = [rows[guard.k] for guard in self.phase.guards]
+        for row, at in (*zip(slips, function.pull_at, strict=False), *zip(limits, function.limit_at, strict=False)):
+            if at >= 0 and not (value := float(function.out[at])) >= 0.0:
+                return InputError(f"friction of {row.id}", value, "a number, at least 0, at every state")
+        return None
 
     def _of_rows(self, p: Array) -> Array:
         """Return what `Room` has of all rows without those that are empty."""
@@ -380,7 +391,10 @@ class CompiledPhase:
         from .phase_loop import rates_at
 
         tables = self.held.value.phase
-        rates_at(self.held, t, np.concatenate((q, v, np.zeros(self.size - self.states))), np.empty(self.size))
+        y = np.concatenate((q, v, np.zeros(self.size - self.states)))
+        failed = rates_at(self.held, t, y, np.empty(self.size))
+        if failed and not isinstance(error := self._broken(""), np.linalg.LinAlgError):  # beyond a pole rows are there
+            raise error
         first = [tables.start[k] for k, row in enumerate(self.phase.rows) if row.bilateral and row.level == "position"]
         J: Array = tables.room.J[first]
         return J

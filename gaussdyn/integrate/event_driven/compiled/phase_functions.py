@@ -15,8 +15,12 @@ from ...._jit import address_of, nothing
 from ....arrays import Array
 from ....mechanics.lagrangian.model import Layout
 from ....mechanics.lagrangian.system import LagrangianSystem
+from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.rows import Row
+from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.system import System
+from ....mechanics.trees.jointed_system import JointedSystem
+from ....mechanics.trees.system import TreeSystem
 from ....mechanics.user.system import UserSystem, own
 from ...contact_modes import rough
 from ...time_stepping.core.python_system import Answers, Ask
@@ -25,6 +29,7 @@ from ..guards import Guard
 from ..smooth_phase import Phase
 from .records import FunctionOfSystem
 
+OF_NUMBERS = PlanarSystem, SpatialSystem, TreeSystem, JointedSystem  # coefficients of their rows depend on nothing
 LAWS = ("mu", "mu_s", "mu_r", "mu_t", "cap", "cap_s")  # of a row that Python has made, behind its drift
 
 
@@ -44,13 +49,19 @@ class Asked(NamedTuple):
 
 
 def function_of(phase: Phase) -> Asked | None:
-    """Return what says all of the system of a phase; None where dry friction may set in that no mode was chosen for."""
-    if any(row.kind == "dry" and not rough(row) for row in phase.rows):
+    """Return what says all of the system of a phase; None where friction may set in that no mode was chosen for.
+
+    Rows of your own may have any coefficients at the next state: those of the library's systems are numbers.
+    """
+    system, smooth = phase.system, [not rough(row) for row in phase.rows]
+    if any(row.kind == "dry" and none for row, none in zip(phase.rows, smooth, strict=True)):
         return None
-    system = phase.system
     if type(system) is LagrangianSystem:
+        if any(none and element.varies for none, element in zip(smooth, system.model.elements, strict=True)):
+            return None
         return _generated(phase, system)
-    return _in_python(phase, system)
+    plain = own(system, "rows") if isinstance(system, UserSystem) else type(system) in OF_NUMBERS
+    return _in_python(phase, system) if plain else None
 
 
 def _generated(phase: Phase, system: LagrangianSystem) -> Asked:

@@ -143,7 +143,7 @@ def evaluated(phase: PhaseTables, t: float, y: Array) -> bool:
 
 @kernel(f"boolean(PhaseTables, float64, {A1})", borrows=True)
 def function_table(phase: PhaseTables, t: float, y: Array) -> bool:
-    """Fill in the rows of a function, and coefficients of friction, which may depend on the state."""
+    """Fill in rows of a function, and coefficients of friction, which may depend on the state; False: one is bad."""
     if not evaluated(phase, t, y):
         return False
     room, held, nv, out, place = phase.room, phase.held, phase.nv, phase.function.out, phase.function.place
@@ -153,12 +153,15 @@ def function_table(phase: PhaseTables, t: float, y: Array) -> bool:
             room.rate[first + i], room.drift[first + i] = out[place[k, 2] + i], out[place[k, 3] + i]
             for j in range(nv):
                 room.J[first + i, j] = out[place[k, 1] + i * nv + j]
+    good = True
     for p in range(len(held.slips)):
+        good = good and out[phase.function.pull_at[p]] >= 0.0
         held.pull[p, 0] = phase.function.pull_sign[p] * out[phase.function.pull_at[p]]
     for w in range(len(held.guards)):
         if phase.function.limit_at[w] >= 0:
             held.limits[w, LIMIT] = out[phase.function.limit_at[w]]
-    return True
+            good = good and held.limits[w, LIMIT] >= 0.0
+    return good
 
 
 @kernel(f"boolean(PhaseTables, float64, {A1})", borrows=True)

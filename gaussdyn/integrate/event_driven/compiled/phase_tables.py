@@ -83,7 +83,7 @@ def tables_of_phase(phase: Phase, known: Kept | None = None) -> Served | None:
     if isinstance(system, PlanarSystem):
         made = _planar(phase, system)
     elif isinstance(system, (TreeSystem, JointedSystem)):
-        made = _trees(phase, system)
+        made = _trees(phase, system) if type(system) in (TreeSystem, JointedSystem) else None
     elif isinstance(system, SpatialSystem):
         made = _spatial(phase, system, known)
     return _asked(phase) if made is None else Served(made)

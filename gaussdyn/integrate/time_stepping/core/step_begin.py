@@ -35,7 +35,7 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     fast = False
     for j in range(nv):
         data.v1[j] = data.V[0, j] + push[j]
-        fast = fast or abs(data.v1[j]) > 2.0 * work.speed[j]
+        fast = fast or not abs(data.v1[j]) <= 2.0 * work.speed[j]
     if not fast:  # then its energy is no larger than that of twice these speeds
         return
     multiply_mass(data.M, layout.nodes, data.v1, Mv)

@@ -8,9 +8,12 @@ from dataclasses import replace
 import jointed_cases
 import numpy as np
 import pytest
+import sympy as sp
 import tree_cases
 from evidence import examples
+from sympy.physics.mechanics import dynamicsymbols
 
+from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.contact_modes import CLOSED, OPEN, Mode, parts_of, rough
 from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
@@ -22,11 +25,13 @@ from gaussdyn.integrate.impact.impact_laws import Moreau
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.collision.shapes import HalfSpace, Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.lagrangian import Contact, LagrangianSystem
 from gaussdyn.mechanics.spatial.bodies import SpatialBody
 from gaussdyn.mechanics.spatial.joints import Hinge
 from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.trees import TreeBody, TreeJoint
 from gaussdyn.mechanics.trees.parts import Connect
 from gaussdyn.mechanics.trees.system import TreeSystem
 from gaussdyn.mechanics.user.system import Position, UserSystem, Velocity
@@ -106,6 +111,47 @@ def test_systems_from_symbols_with_friction_that_depends_on_the_state(name):
     for _ in range(examples(10)):
         state = State(t=0.3, q=q + 0.1 * rng.normal(size=len(q)), v=scene.state.v + rng.normal(size=len(q)))
         check_kernels(system, state, rng, None if system.model.controls else rng.normal(size=system.nv), FUNCTION)
+
+
+def sliding(mu):
+    """A block on a floor, mu an expression of x, that slides at 1.5 m/s; it stops after 2 s at the latest."""
+    x, y = dynamicsymbols("x y")
+    floor = Contact(y, x.diff(), mu=mu(x), name="b/f")
+    block = LagrangianSystem(
+        [x, y], kinetic=(x.diff() ** 2 + y.diff() ** 2) / 2, potential=9.81 * y, constraints=[floor]
+    )
+    return simulate(block, State(t=0.0, q=[0.0, 0.0], v=[1.5, 0.0]), 2.0, stepper=EventDriven()), block
+
+
+def test_friction_that_sets_in_or_is_below_zero_on_the_way_ends_a_run_there():
+    run, block = sliding(lambda x: sp.Max(0, x - sp.Rational(1, 10)) / 2)
+    assert str(run.stop.reason).startswith("UNDECIDED")
+    assert "mu of b/f was zero" in run.stop.reason
+    assert 0.0 < run.final.q[0] <= 0.1 + 1e-9
+    assert audit(run, block).passed
+    run, _block = sliding(lambda x: sp.Rational(1, 5) - x)
+    assert run.stop.reason.startswith("InputError: friction of b/f")
+    assert run.final.q[0] == pytest.approx(0.2, abs=1e-6)
+    run, block = sliding(lambda x: sp.Max(0, sp.Rational(1, 5) - x))
+    assert run.status == "COMPLETED"
+    assert run.final.v[0] == pytest.approx(math.sqrt(1.5**2 - 9.81 * 0.2**2), abs=1e-9)  # the work of friction
+    assert audit(run, block).passed
+
+
+def test_classes_of_your_own_say_what_their_functions_say():
+    """A hinge with a torque of its own, N m."""
+
+    class Driven(TreeSystem):
+        def force(self, t, q, v, control=None):
+            return super().force(t, q, v, control) + 0.5
+
+    inertia = ((0.011, 0, 0), (0, 0.02, 0), (0, 0, 0.025))
+    arm = TreeBody(
+        name="a", parent="ground", mass=0.7, centre=(0.3, 0, 0), inertia=inertia,
+        joints=(TreeJoint(name="j", axis=(0, 1, 0)),),
+    )  # fmt: skip
+    run = simulate(Driven(bodies=[arm], gravity=(0, 0, 0)), State(t=0.0, q=[0.0], v=[0.0]), 1.0, stepper=EventDriven())
+    assert run.final.q[0] == pytest.approx(0.25 / (0.7 * 0.3**2 + 0.02), rel=1e-9)
 
 
 def turning():

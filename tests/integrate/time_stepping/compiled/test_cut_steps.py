@@ -36,7 +36,7 @@ def spread(n, decades, mu, seed):
 
 @pytest.fixture(scope="module")
 def pile():
-    system, state = spread(32, 1.5, 1.5, 7)
+    system, state = spread(32, 2.95, 1.0, 7)
     return system, state, simulate(system, state, END, stepper=STEPPER)
 
 
@@ -49,7 +49,7 @@ def test_steps_that_are_cut_obey_all_laws_and_end_where_steps_end(pile):
     cut = {event.t for event in run.events if event.kind == "cut"}
     whole = [t for t in run.steps.t.tolist() if t not in cut]
     np.testing.assert_array_equal(whole, np.arange(1, round(END / DT) + 1) * DT)
-    assert run.steps.dt.min() >= DT / 64 * (1.0 - 1e-9)
+    assert run.steps.dt.min() >= DT / 1024 * (1.0 - 1e-9)
     np.testing.assert_allclose(np.diff(run.steps.t), run.steps.dt[1:], rtol=1e-9)
     ids = {event.id for event in run.events if event.kind == "cut"}
     assert all("/" in id for id in ids)  # contacts of shapes

@@ -101,13 +101,19 @@ def layout_of(J: np.ndarray) -> Layout:
     return nothing(Layout)._replace(reach=reach)
 
 
-def posed(seed: int, corners: int, velocities: bool = True, alone: bool = False) -> Posed:
-    """Return a problem whose feet push, slip and stick; alone: the rows of dry joints are of one velocity each."""
+def posed(seed: int, corners: int, velocities: bool = True, alone: bool = False, hinged: bool = False) -> Posed:
+    """Return a problem whose feet push, slip and stick; alone: the rows of dry joints are of one velocity each.
+
+    hinged: those of the two limbs that touch are, too, as of a tree with one hinge.
+    """
     rng = np.random.default_rng(seed)
     Z, laws = rows_of(rng, corners)
     L = root_of(np.random.default_rng(seed + 100))
     if alone:
         Z[6 - len(ABOVE) :] = np.linalg.inv(L)[6:]
+    if hinged:
+        dry = len(Z) + 6 - len(ABOVE)
+        Z[dry - 3 : dry] = rng.normal(size=(3, 1)) * np.linalg.inv(L)[5]
     J = np.round(Z @ L, 14)  # what cancels is zero
     q = Z @ rng.normal(size=len(ABOVE)) + 0.05 * rng.normal(size=len(Z))
     start = np.cumsum([0] + [law.size for law in laws])
@@ -162,7 +168,7 @@ def test_most_problems_are_solved_from_afar(corners: int, most: int) -> None:
 def test_a_newton_step_is_the_one_in_the_space_of_reactions(seed: int) -> None:
     steps = []
     for velocities in (True, False):
-        of = posed(seed, 1, velocities, seed % 2 == 1)
+        of = posed(seed, 1, velocities, seed % 2 == 1, hinged=seed > 1)
         held, q = Held(of.near), np.asarray(of.problem.q)
         r = 0.3 * np.random.default_rng(seed).normal(size=len(q))
         size = look(held, of.W, q, of.table, of.rho, r)

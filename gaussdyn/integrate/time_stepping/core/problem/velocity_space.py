@@ -314,7 +314,7 @@ def factor_motion(space: VelocitySpace, Y: Array, place: IntArray, start: IntArr
         low = space.low[first]
         if place[first] < 0:
             continue
-        if space.high[first] == low + 1:
+        if d == 1 and space.high[first] == low + 1:
             scale = space.E[k, 0, 0] * space.J[first, low] ** 2
             space.L[low, low], space.U[low, low] = space.L[low, low] + scale, space.U[low, low] + scale
         else:

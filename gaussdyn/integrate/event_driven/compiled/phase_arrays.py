@@ -219,7 +219,8 @@ class CompiledPhase:
         limits = [rows[guard.k] for guard in self.phase.guards]
         for row, at in (*zip(slips, function.pull_at, strict=False), *zip(limits, function.limit_at, strict=False)):
             if at >= 0 and not (value := float(function.out[at])) >= 0.0:
-                return InputError(f"friction of {row.id}", value, "a number, at least 0, at every state")
+                allowed, mend = "a number, at least 0, at every state", "Write Max(0, ..) for what may fall below zero."
+                return InputError(f"friction of {row.id}", value, allowed, mend)
         return None
 
     def _of_rows(self, p: Array) -> Array:

@@ -126,3 +126,14 @@ _VALUE: dict[str, Callable[[Guard, Row, Instant], float]] = {
 
 def _length(x: Array) -> float:
     return abs(float(x[0])) if len(x) == 1 else math.sqrt(float(x @ x))
+
+
+def limit_name(guard: Guard, row: Row) -> str:
+    """Return which coefficient of a row limits what a guard looks at; empty: none."""
+    if guard.kind == "roll":
+        return "mu_t" if row.size == 4 else "mu_r"
+    if guard.kind != "slip":
+        return ""
+    if row.kind == "dry":
+        return "cap_s"
+    return "mu" if row.moments and not guard.mode.roll else "mu_s"

@@ -25,7 +25,7 @@ from ....mechanics.user.system import UserSystem, own
 from ...contact_modes import rough
 from ...time_stepping.core.python_system import Answers, Ask
 from ...time_stepping.core.records import Callback
-from ..guards import Guard
+from ..guards import limit_name
 from ..smooth_phase import Phase
 from .records import FunctionOfSystem
 
@@ -142,17 +142,6 @@ def _with_rows(
 def _place(at: Mapping[str, int], name: str) -> int:
     """Return where a coefficient stands; at rest it is that of sliding where it was not given."""
     return at[name] if name in at else at[{"mu_s": "mu", "cap_s": "cap"}[name]]
-
-
-def limit_name(guard: Guard, row: Row) -> str:
-    """Return which coefficient of a row limits what a guard looks at; empty: none."""
-    if guard.kind == "roll":
-        return "mu_t" if row.size == 4 else "mu_r"
-    if guard.kind != "slip":
-        return ""
-    if row.kind == "dry":
-        return "cap_s"
-    return "mu" if row.moments and not guard.mode.roll else "mu_s"
 
 
 def callback_of(answers: Answers | None) -> Callback:

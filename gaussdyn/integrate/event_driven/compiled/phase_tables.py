@@ -22,9 +22,8 @@ from ....mechanics.trees.tables import moving_of, own_drives
 from ...impact.problem import one_sided
 from ...time_stepping.core import spatial_model
 from ...time_stepping.core.python_system import Answers
-from ..guards import Guard
+from ..guards import Guard, limit_name
 from ..smooth_phase import Phase
-from .phase_functions import callback_of, function_of, limit_name
 from .records import (
     BORDER,
     DRY_SLIP,
@@ -178,6 +177,8 @@ def _with_contacts(
 
 def _asked(phase: Phase) -> Served | None:
     """Return a phase whose system is asked as a whole."""
+    from .phase_functions import callback_of, function_of
+
     asked = function_of(phase)
     if asked is None:
         return None

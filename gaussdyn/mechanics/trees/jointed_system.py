@@ -178,8 +178,9 @@ class JointedSystem(SpatialSystem):
         self, q: Array, v: Array, control: Array | None = None
     ) -> tuple[tuple[Row, ...], Array, Array] | None:  # fmt: skip
         """Return rows, mass and generalised force at once; None where the tree does not say all of the system."""
-        said = self.tree.rows_mass_and_force(q, v)
-        if said is None or self.others or self.forces or type(self) is not JointedSystem:
+        if self.others or self.forces or type(self) is not JointedSystem:
+            return None
+        if (said := self.tree.rows_mass_and_force(q, v)) is None:
             return None
         rows, M, h = said
         return rows, M, h if control is None else h + vector("control", control, self.nv)

@@ -203,7 +203,10 @@ class TreeSystem:
     def listed(self, q: Array) -> TreeSystem | None:
         """Return the system with every contact there can be; None where which there are depends on the pose."""
         every = lasting(self.contacts, ForestState.at(self.forest, q).bodies())
-        return None if every is None else self._with(every).steady(self._with(every).rows(0.0, q, np.zeros(self.nv)))
+        if every is None:
+            return None
+        system = self._with(every)
+        return system.steady(system.rows(0.0, q, np.zeros(self.nv)))
 
     def beside(self, rows: Sequence[Row]) -> frozenset[str]:
         """Return the ids of the contacts that `near` lists at an instant, of all contacts that there can be."""

@@ -1,7 +1,7 @@
 """A phase whose system is asked as a whole at one state: the generated function of a Lagrangian one, or Python.
 
-What it says stands in one array, as `lagrangian.Layout` has it. Coefficients of friction are read from there, too: they
-may depend on the state.
+What it says stands in one array, as `lagrangian.Layout` has it. Coefficients of friction are read from there, too:
+those from symbols may depend on the state, those of rows that Python makes are put once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ....arrays import Array
 from ....mechanics.lagrangian.model import Layout
 from ....mechanics.lagrangian.system import LagrangianSystem
 from ....mechanics.planar.system import PlanarSystem
-from ....mechanics.rows import Row
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.system import System
 from ....mechanics.trees.jointed_system import JointedSystem
@@ -89,13 +88,14 @@ def _in_python(phase: Phase, system: System) -> Asked:
     out, end = np.zeros(layout.size + system.nq), layout.size
     named = [{name: at.coefficients.start + c for c, name in enumerate(LAWS)} for at in layout.places]
     for row, at in zip(phase.rows, named, strict=True):
-        _put_law(row, at, out)
-    answers = Answers(system.nq, system.nv, {0: _asking(phase, system, layout, named, out)})
+        for name, place in at.items():
+            out[place] = getattr(row, name)
+    answers = Answers(system.nq, system.nv, {0: _asking(phase, system, layout, out)})
     function = nothing(FunctionOfSystem)._replace(out=out, qdot=end)
     return Asked(_with_rows(phase, function, layout, named), answers, np.zeros(system.nv))
 
 
-def _asking(phase: Phase, system: System, layout: Layout, named: Sequence[Mapping[str, int]], out: Array) -> Ask:
+def _asking(phase: Phase, system: System, layout: Layout, out: Array) -> Ask:
     """Return what puts the answers of a system in Python at (t, q, v)."""
     M, rates = out[layout.M].reshape(system.nv, system.nv), out[layout.size :]
     parts = [(at.gap, out[at.J].reshape(at.shape), out[at.rate], out[at.drift]) for at in layout.places]
@@ -107,19 +107,11 @@ def _asking(phase: Phase, system: System, layout: Layout, named: Sequence[Mappin
         rows = system.rates(t, q, v, drifts=True) if simple else system.rows(t, q, v)  # type: ignore[attr-defined]
         for row, (gap, J, rate, drift) in zip(rows, parts, strict=True):
             out[gap], J[:], rate[:], drift[:] = row.gap, row.J, row.rate, row.drift
-        if not simple:
-            for row, at in zip(rows, named, strict=True):
-                _put_law(row, at, out)
         h = system.force(t, q, v, phase.control)
         M[:], out[layout.h], rates[:] = system.mass(q), h, system.qdot(q, v)
         out[layout.power] = system.power(t, q, v, phase.control, **({"force": h} if known else {}))
 
     return answer
-
-
-def _put_law(row: Row, at: Mapping[str, int], out: Array) -> None:
-    for name, place in at.items():
-        out[place] = getattr(row, name)
 
 
 def _with_rows(

@@ -92,30 +92,24 @@ def contact_row(phase: PhaseTables, k: int, c: int) -> None:
 
 
 @kernel(f"void(PhaseTables, {A1})", borrows=True)
-def spatial_table(phase: PhaseTables, y: Array) -> None:
-    """Fill in the rows of bodies in space."""
-    tables, room, nq, nv = phase.mechanism, phase.room, phase.nq, phase.nv
-    put_bodies(tables, y[:nq], y[nq : nq + nv])
-    for k in range(len(phase.start)):
-        first, r = phase.start[k], phase.touches.joint[k]
-        for i in range(first, first + phase.size[k]):
-            for j in range(nv):
-                room.J[i, j] = 0.0
-        if r < 0:
-            contact_row(phase, k, -1 - r)
-            continue
-        room.gap[k], room.rate[first] = joint_row(tables, r, room.J[first])
-        room.drift[first] = row_drift(tables, r)
-
-
-@kernel(f"void(PhaseTables, {A1})", borrows=True)
-def forest_table(phase: PhaseTables, y: Array) -> None:
-    """Fill in the rows of trees."""
-    forest, tables, room, nq, nv = phase.forest, phase.mechanism, phase.room, phase.nq, phase.nv
+def put_trees(phase: PhaseTables, y: Array) -> None:
+    """Put the bodies of trees where they are."""
+    forest, tables, nq, nv = phase.forest, phase.mechanism, phase.nq, phase.nv
     put_forest(forest, y[:nq], y[nq : nq + nv])
     frame_speeds(forest, tables.velocity, tables.omega)
     for b in range(len(tables.x)):
         put3(phase.touches.drift[b], point_drift(forest.trees, forest.moving, b, triple3(tables.x[b])))
+
+
+@kernel(f"void(PhaseTables, {A1})", borrows=True)
+def spatial_table(phase: PhaseTables, y: Array) -> None:
+    """Fill in the rows of bodies in space, or of trees."""
+    tables, room, nq, nv = phase.mechanism, phase.room, phase.nq, phase.nv
+    q, v = y[:nq], y[nq : nq + nv]
+    if phase.who == SPATIAL:
+        put_bodies(tables, q, v)
+    else:
+        put_trees(phase, y)
     for k in range(len(phase.start)):
         first, r = phase.start[k], phase.touches.joint[k]
         for i in range(first, first + phase.size[k]):
@@ -123,9 +117,11 @@ def forest_table(phase: PhaseTables, y: Array) -> None:
                 room.J[i, j] = 0.0
         if r < 0:
             contact_row(phase, k, -1 - r)
+        elif phase.who == SPATIAL:
+            room.gap[k], room.rate[first] = joint_row(tables, r, room.J[first])
+            room.drift[first] = row_drift(tables, r)
         else:
-            found = coupling_row(forest, y[:nq], y[nq : nq + nv], r, room.J[first])
-            room.gap[k], room.rate[first], room.drift[first] = found
+            room.gap[k], room.rate[first], room.drift[first] = coupling_row(phase.forest, q, v, r, room.J[first])
 
 
 @kernel(f"boolean(PhaseTables, float64, {A1})", borrows=True)
@@ -169,12 +165,10 @@ def rows_of_phase(phase: PhaseTables, t: float, y: Array) -> bool:
     """Fill in all rows at y = (q, v, ..); False where a function in Python fails."""
     if phase.who == PLANAR:
         planar_table(phase, y)
-    elif phase.who == SPATIAL:
-        spatial_table(phase, y)
-    elif phase.who == FOREST:
-        forest_table(phase, y)
-    else:
+    elif phase.who == FUNCTION:
         return function_table(phase, t, y)
+    else:
+        spatial_table(phase, y)
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -199,10 +199,18 @@ class Ahead:
     n : int
     single : bool
         Whether the next step is one that kernels could not take by themselves.
+    looking : float
+        What the examination of a step took, s.
     """
 
     n: int = 16
     single: bool = False
+    looking: float = 0.0
+
+    def most(self, room: int | None) -> int:
+        """Return how many steps are taken, of which there is room for so many."""
+        n = self.n if room is None else min(self.n, room)
+        return n if n * self.looking <= 2.0 * MOMENT else max(int(2.0 * MOMENT / self.looking), 1)
 
     def note(self, seconds: float, whole: bool) -> None:
         """Enter how long n steps took, and whether they were all taken."""
@@ -250,13 +258,13 @@ class Loop:
             keyboard.hold()
             keyboard.check()
             recording = True
-            for steps in many:
-                recorder.add(steps, Finding())
+            for steps, found in self._examined(recorder, keyboard, many, ahead):
+                recorder.add(steps, found)
             if one is not None:
                 ends = one[0].ends
-                recorder.add(Stretch.of_step(one[0], self.setup.system), one[1])
+                recorder.add(Stretch.of_step(one[0], self.setup.system), (one[1],))
                 if then := self._then(one[0]):
-                    recorder.add(Stretch.of_step(then, self.setup.system), Finding())
+                    recorder.add(Stretch.of_step(then, self.setup.system))
             recording = False
             self._look(recorder)
             if archive is not None:
@@ -283,16 +291,51 @@ class Loop:
         if self.watch is not None and (recorder.piece.saved or recorder.last is not None):
             self.watch(recorder.so_far)
 
+    def _examined(
+        self, recorder: Recorder, keyboard: Interrupts, many: Sequence[Stretch], ahead: Ahead
+    ) -> Iterator[tuple[Stretch, list[Finding]]]:  # fmt: skip
+        """Go over steps with what is found where they begin, as far as that comes."""
+        for steps in many:
+            if not self.examination.every_step:
+                yield steps, []
+                continue
+            begun = time.monotonic()
+            found = self._findings(recorder, keyboard, steps)
+            ahead.looking = (time.monotonic() - begun) / max(len(found), 1)
+            if found:
+                yield steps if len(found) == len(steps) else steps.until(len(found)), found
+            if len(found) < len(steps):
+                return
+
+    def _findings(self, recorder: Recorder, keyboard: Interrupts, steps: Stretch) -> list[Finding]:
+        """Return what is found where steps begin, up to a pressed key or a state at which that fails."""
+        found: list[Finding] = []
+        try:
+            for state in steps.starts(recorder.final):
+                if keyboard.pending:
+                    break
+                found.append(self._found(recorder, state, self.setup.control))
+        except Exception:
+            if not found:  # else it is raised again by the next call, once these steps are recorded
+                raise
+        return found
+
+    def _found(self, recorder: Recorder, state: State, control: Control | None) -> Finding:
+        """Return what the acceleration problem at a state says, and prove what needs a proof."""
+        found = self.examination.look(self.setup.system, state, control)
+        recorder.proofs.see(self.setup.system, state, control, found.outcome)
+        return found
+
     def _many(self, recorder: Recorder, archive: Archive | None, ahead: Ahead) -> tuple[Stretch, ...]:
         """Return steps that kernels have taken, none where the next one must be taken by itself.
 
-        A control in Python, actuators with states, examinations and files need to see every step.
+        A control in Python, actuators with states, files, and examinations that decide need to see every step.
         """
         setup, stepper = self.setup, self.stepper
         room = archive.room(recorder) if archive is not None else None
-        n = ahead.n if room is None else min(ahead.n, room)
+        n = ahead.most(room)
         asked = callable(setup.control) and not isinstance(setup.control, CompiledControl)
-        seen = self.files is not None or self.examination.every_step or asked
+        seen = self.files is not None or self.examination.decides or asked
         seen = seen or getattr(setup.system, "activations", None) is not None
         take = None if seen or ahead.single else getattr(stepper, "advance_many", None)
         ahead.single = False
@@ -318,8 +361,7 @@ class Loop:
         """
         setup, state = self.setup, recorder.final
         told = told_at(setup.system, setup.control, state, self.stepper)
-        found = self.examination.look(setup.system, state, told.control)
-        recorder.proofs.see(setup.system, state, told.control, found.outcome)
+        found = self._found(recorder, state, told.control)
         if stop := self.examination.refuses(state.t, found.outcome):
             raise _Stopped(stop)
         start = self.examination.start_of_step(state, found.outcome)

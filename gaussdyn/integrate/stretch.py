@@ -256,6 +256,11 @@ class Stretch:
         """Return all rows at the end of a step."""
         return self.step(k).rows if self.known is None else self.known
 
+    def starts(self, first: State) -> Iterator[State]:
+        """Go over the states from which the steps were taken, of which this is the first."""
+        yield first
+        yield from (self.step(k).state for k in range(len(self) - 1))
+
     def until(self, n: int) -> Stretch:
         """Return the first n > 0 steps."""
         notes = tuple(note for note in self.notes if note[0] < n)

@@ -30,12 +30,13 @@ def sliding_margin(dynamics: LocalDynamics) -> float | None:
     dynamics : LocalDynamics
     """
     try:
-        rows = [one for one in contact_rows(dynamics) if one.block is not None]
-        W, _ = local_doubles(dynamics, contact_rows(dynamics))
+        acting = contact_rows(dynamics)
     except (NotPlanar, InputError):
         return None
+    rows = [one for one in acting if one.block is not None]
     if not any(one.frictional for one in rows):
         return None
+    W, _ = local_doubles(dynamics, acting)
     if len(rows) <= CONTACTS and all(len(one.J) == 2 and one.sliding for one in rows):
         return _sliding(W, rows)
     bound = friction_bound(W, rows)

@@ -27,9 +27,9 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
     ----------
     dynamics : LocalDynamics
     effort : str
-        cheap: states in which every frictional contact slides are enumerated up to 8 contacts, states with planar
-        contacts at rest up to 4; above, a sufficient bound says UNIQUE or nothing. full: 8 in both cases. One contact
-        in space at rest is decided, several are NOT_EXAMINED.
+        cheap: where a sufficient bound does not say UNIQUE, states in which every frictional contact slides are
+        enumerated up to 8 contacts, states with planar contacts at rest up to 4. full: 8 in both cases. One contact in
+        space at rest is decided, several are NOT_EXAMINED.
 
     Raises
     ------
@@ -51,14 +51,14 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
 
 
 def _examine(dynamics: LocalDynamics, rows: Sequence[ContactRows], effort: str) -> Outcome:
-    """Enumerate if there are few contacts, else try the bound."""
+    """Try the bound, and enumerate where it says nothing, if there are few contacts."""
     contacts = [one for one in rows if one.frictional]
     sliding = all(one.sliding for one in contacts)
     W, q = local_doubles(dynamics, rows)
-    if len(contacts) <= (CONTACTS if sliding or effort == "full" else RESTING):
-        return _counted(dynamics, count_solutions(W, q, [one.block for one in rows if one.block is not None]))
     if friction_bound(W, rows) < 1.0:
         return _found("UNIQUE", 1, "friction is below the bound that excludes a second solution")
+    if len(contacts) <= (CONTACTS if sliding or effort == "full" else RESTING):
+        return _counted(dynamics, count_solutions(W, q, [one.block for one in rows if one.block is not None]))
     how = "at rest: effort is cheap" if effort == "cheap" and not sliding else "with friction"
     return _not_examined(f"{len(contacts)} contacts {how}")
 

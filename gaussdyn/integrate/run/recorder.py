@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -65,16 +66,16 @@ class Piece:
     events: list[Event] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
 
-    def add(self, steps: Stretch, found: Finding, happened: list[list[Event]]) -> None:
-        """Enter what is kept of every step, saved or not; found: of the first one."""
+    def add(self, steps: Stretch, found: Sequence[Finding], happened: list[list[Event]]) -> None:
+        """Enter what is kept of every step, saved or not; found: of the first ones."""
         n = len(steps)
         margin = np.full(n, math.nan)
-        margin[0] = found.margin
+        margin[: len(found)] = [one.margin for one in found]
         lines = (steps.spans[:, 2], steps.spans[:, 1], steps.E, margin, steps.restitution)
         for name, values in zip(NUMBERS, lines, strict=True):
             self.numbers[name].frombytes(np.ascontiguousarray(values).tobytes())
         self.status += [str(steps.status)] * n
-        self.outcome += [found.outcome] + [NOT_EXAMINED] * (n - 1)
+        self.outcome += [one.outcome for one in found] + [NOT_EXAMINED] * (n - len(found))
         self.counts += [len(one) for one in happened]
         self.events += [event for one in happened for event in one]
 
@@ -182,8 +183,8 @@ class Recorder:
         self.proofs.go_on(earlier.certificates, str(outcomes[-1]) if len(outcomes) else NOT_EXAMINED)
         return earlier.final
 
-    def add(self, steps: Stretch, found: Finding) -> None:
-        """Record steps, of whose first one this was found.
+    def add(self, steps: Stretch, found: Sequence[Finding] = ()) -> None:
+        """Record steps, of whose first ones this was found.
 
         If a function of the system or an output fails at a state, what was before is recorded, and it is raised.
         """
@@ -198,11 +199,11 @@ class Recorder:
                 extra.append(self._outputs(steps.end if k == len(steps) - 1 else steps.step(k).state))
         except Exception:
             if (n := int(chosen[len(extra)])) > 0:
-                self.add(steps.until(n), found)
+                self.add(steps.until(n), found[:n])
             raise
         begins = self.count == 0
-        if begins and found.outcome == NOT_EXAMINED:
-            found = self.first
+        if begins and (not found or found[0].outcome == NOT_EXAMINED):
+            found = (self.first, *found[1:])
         angles = self._wound(steps)
         works = self.totals.book.enter(steps.books, np.abs(steps.v).max(axis=1, initial=0.0))
         self.totals.note(steps)
@@ -239,7 +240,7 @@ class Recorder:
                 replace(strike, step=int(one.numbers[k])) for one in saved for k, strike in one.steps.impacts
             ),
             evidence=LateEvidence([(one.numbers, one.steps.step) for one in saved if one.numbers[0] > 0]),
-            certificates=tuple(self.proofs.found),
+            certificates=tuple(sorted(self.proofs.found, key=attrgetter("t"))),
             statistics=self.totals.statistics(),
             rows=self.totals.rows,
             table=self._table(saved),
@@ -258,7 +259,7 @@ class Recorder:
         """Drop what `trajectory` has returned, once it is in safety."""
         self.piece, self.last, self.proofs.found = Piece(), None, []
 
-    def _note(self, steps: Stretch, found: Finding, begins: bool) -> None:
+    def _note(self, steps: Stretch, found: Sequence[Finding], begins: bool) -> None:
         """Enter what is kept of every step, and what happened in it."""
         totals, closed = self.totals, None
         for _, one in steps.changes or ():
@@ -268,7 +269,7 @@ class Recorder:
             closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= gap}
         states = contact_states(steps, totals.contacts, closed)
         happened = events(steps, states, totals.contacts)
-        if begins and self.first.chosen and found is self.first:
+        if begins and self.first.chosen and found[0] is self.first:
             happened[0].insert(0, Event(t=float(steps.spans[0, 0]), kind=CHOSEN, id=", ".join(self.first.chosen)))
         self.piece.add(steps, found, happened)
         now = zip(steps.of.ids, states[-1].tolist(), steps.of.changes.tolist(), strict=True)

@@ -109,6 +109,11 @@ class Examination:
         """Whether every step is examined."""
         return self.effort not in ("off", "start")
 
+    @property
+    def decides(self) -> bool:
+        """Whether what is found before a step decides whether, and how, it is taken."""
+        return self.on_multiple != "continue"
+
     def at_start(
         self, system: System, state: State, control: Control | None, rows: Sequence[Row], stepper: str
     ) -> Finding:

@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 
 from gaussdyn import ContactLaw, InputError
 from gaussdyn.cli import app
+from gaussdyn.contact.outcome.examine import examine
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.run.trajectory import Trajectory
-from gaussdyn.integrate.run.uniqueness_checks import accelerating
+from gaussdyn.integrate.run.uniqueness_checks import Examination, accelerating
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics import spatial
@@ -218,6 +219,47 @@ def test_every_examined_step_has_its_friction_margin(tmp_path):
     assert np.array_equal(margins, found[finite][: len(margins)] if finite.sum() <= 400 else margins)
     assert t == pytest.approx((run.steps.t - run.steps.dt)[finite])
     assert np.isnan(first_steps(scene).steps.friction_margin).all()
+
+
+EXAMINED = {
+    "contacts come and go": lambda: (build("zeno_ball"), MoreauJean(dt=2e-3)),
+    "slip that ends": lambda: (build("sliding_rod"), MoreauJean(dt=1e-3)),
+    "no acceleration": lambda: (build("painleve_rod"), MoreauJean(dt=5e-4)),
+    "by events": lambda: (build("sliding_rod"), EventDriven(dt=1e-2)),
+}
+
+
+@pytest.mark.parametrize("case", EXAMINED)
+def test_looking_changes_nothing_and_sees_every_state(case):
+    """A run that is examined is the run that is not, and says of every step what its first state says by itself."""
+    scene, stepper = EXAMINED[case]()
+    run = simulate(scene, stepper=stepper, examine="cheap")
+    blind = simulate(scene, stepper=stepper, examine="off")
+    assert run.state_hash == blind.state_hash
+    assert np.array_equal(run.q, blind.q)
+    assert [one.kind for one in run.events] == [one.kind for one in blind.events]
+    assert [proof.t for proof in run.certificates] == sorted(proof.t for proof in run.certificates)
+    for k in range(0, len(run.steps.t), max(1, len(run.steps.t) // 40)):
+        state = run.state(k)
+        outcome = examine(accelerating(scene.system, state, None), effort="cheap").verdict
+        assert run.steps.outcome[k] == str(outcome), (k, state)
+
+
+def test_a_state_that_cannot_be_examined_ends_the_run_there(monkeypatch):
+    seen, look = [], Examination.look
+
+    def fails_later(self, system, state, control):
+        seen.append(state.t)
+        if state.t > 0.05:
+            raise ArithmeticError("no mass there")
+        return look(self, system, state, control)
+
+    monkeypatch.setattr(Examination, "look", fails_later)
+    run = simulate(build("zeno_ball"), examine="cheap")
+    assert run.status == "STOPPED"
+    assert "no mass there" in run.stop.reason
+    assert 0.05 < run.t_reached < 0.052
+    assert set(run.steps.outcome) == {"UNIQUE"}
 
 
 def test_examined_states_ask_for_the_contacts_that_are_near():

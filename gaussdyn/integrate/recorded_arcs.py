@@ -25,6 +25,7 @@ _INNER = [0.5 * (1.0 / 3.0 + s * 2.0 * 7.0**0.5 / 21.0) ** 0.5 for s in (1.0, -1
 LOBATTO = np.array([0.0, 0.5 - _INNER[0], 0.5 - _INNER[1], 0.5 + _INNER[1], 0.5 + _INNER[0], 1.0])  # order 10
 Sampled = Callable[[float], tuple[Array, Array, Mapping[str, Array]]]
 NUMBERS = ("arc_step", "arc_size")
+SAMPLES = ("nodes", "q", "v", "springs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -192,15 +193,35 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, tuple[Arc, ...]]:
     """
     if "arc_step" not in arrays:
         return {}
+    sizes = _sizes(arrays)
+    ends = np.cumsum(sizes)[:-1]
+    samples = (np.split(arrays[f"arc_{name}"], ends) for name in SAMPLES)
+    numbers = (arrays[f"arc_{name}"].tolist() for name in ("step", "t", "h"))
+    found: dict[int, list[Arc]] = {}
+    for step, t, h, nodes, q, v, springs, own in zip(*numbers, *samples, _pushes(arrays, sizes), strict=True):
+        reactions, modes = ({key: pair[j] for key, pair in own.items()} for j in (0, 1))
+        found.setdefault(step, []).append(
+            Arc(t=t, h=h, nodes=nodes, q=q, v=v, reactions=reactions, modes=modes, springs=springs)
+        )  # fmt: skip
+    return {step: tuple(own) for step, own in found.items()}
+
+
+def _sizes(arrays: Mapping[str, Any]) -> list[int]:
+    """Return how many samples arcs have; ValueError where the arrays of samples do not fit to that."""
     if any(arrays[name].dtype.kind not in "iu" for name in (*NUMBERS, "push_arc", "push_index", "push_size")):
         raise ValueError("arcs without whole numbers")
-    sizes, n = arrays["arc_size"].tolist(), len(arrays["arc_step"])
-    shapes = [np.shape(arrays[f"arc_{name}"]) for name in ("nodes", "q", "v", "springs")]
+    sizes: list[int] = arrays["arc_size"].tolist()
+    shapes = [np.shape(arrays[f"arc_{name}"]) for name in SAMPLES]
     if min(sizes, default=1) < 2 or [len(one) for one in shapes] != [1, 2, 2, 2]:
         raise ValueError("arcs of other dimensions")
     if any(one[0] != sum(sizes) for one in shapes):
-        raise ValueError(f"{shapes[0][0]} samples of {n} arcs")
-    pushes: list[dict[str, tuple[Array, str]]] = [{} for _ in range(n)]
+        raise ValueError(f"{shapes[0][0]} samples of {len(sizes)} arcs")
+    return sizes
+
+
+def _pushes(arrays: Mapping[str, Any], sizes: list[int]) -> list[dict[str, tuple[Array, str]]]:
+    """Return reactions and mode of every row that may push, of each arc."""
+    pushes: list[dict[str, tuple[Array, str]]] = [{} for _ in arrays["arc_step"]]
     cuts = arrays["push_size"] * np.array(sizes)[arrays["push_arc"]]
     if cuts.sum() != len(arrays["push"]):
         raise ValueError(f"{len(arrays['push'])} reactions of arcs")
@@ -208,13 +229,4 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, tuple[Arc, ...]]:
     lines = zip(*(arrays[f"push_{name}"].tolist() for name in ("arc", "index", "mode")), parts, strict=True)
     for k, i, mode, r in lines:
         pushes[k][str(arrays["arc_ids"][i])] = r.reshape(sizes[k], -1), str(mode)
-    ends = np.cumsum(sizes)[:-1]
-    samples = (np.split(arrays[f"arc_{name}"], ends) for name in ("nodes", "q", "v", "springs"))
-    numbers = (arrays[f"arc_{name}"].tolist() for name in ("step", "t", "h"))
-    found: dict[int, list[Arc]] = {}
-    for step, t, h, nodes, q, v, springs, own in zip(*numbers, *samples, pushes, strict=True):
-        reactions, modes = ({key: pair[j] for key, pair in own.items()} for j in (0, 1))
-        found.setdefault(step, []).append(
-            Arc(t=t, h=h, nodes=nodes, q=q, v=v, reactions=reactions, modes=modes, springs=springs)
-        )  # fmt: skip
-    return {step: tuple(own) for step, own in found.items()}
+    return pushes

@@ -18,6 +18,11 @@ from ..stretch import Steps, Traces
 ACTING, SHIFTS = ("acts_step", "acts_index"), ("shift_step", "shift_pass", "shift_index")
 PLACES = ("place_step", "place_pass")  # pass -1: of the step itself, -2, -3 ..: where it ended when it was tried
 FORCES = ("force_step", "force_index")
+LINES = {
+    "step": "step", "passes": "passes", "shift": "shift", "place": "place", "foreseen_step": "ahead",
+    "foreseen": "foreseen",
+}  # in a file: in `Lines`  # fmt: skip
+WIDE = ("place", "foreseen")  # of as many columns as there are coordinates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,11 +133,38 @@ class Lines(NamedTuple):
     ahead: IntArray
     foreseen: Array
 
+    def numbered(self, at: Mapping[str, int]) -> Lines:
+        """Return the same with other numbers of rows."""
+        new = np.array([at.get(key, -1) for key in self.ids], dtype=np.int64)
+        acts, pushes = self.acts.copy(), self.pushes.copy()
+        acts[:, 1], pushes[:, 2] = new[acts[:, 1]], new[pushes[:, 2]]
+        return self._replace(acts=acts, pushes=pushes)
+
 
 def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
     """Return the evidence of steps, by their numbers, as arrays: a line for every row that acts, and for every push."""
+    lines, others = _lines(evidence)
+    used = [np.union1d(one.acts[:, 1], one.pushes[:, 2]).tolist() for one in lines]
+    ids = sorted({one.ids[k] for one, own in zip(lines, used, strict=True) for k in own} | _pushing(others))
+    at = {key: k for k, key in enumerate(ids)}
+    lines = [one.numbered(at) for one in lines]
+    return {
+        "ids": np.array(ids, dtype=np.str_),
+        **{name: _stacked(lines, of) for name, of in LINES.items()},
+        **_columns(ACTING, _stacked(lines, "acts")),
+        **_columns(SHIFTS, _stacked(lines, "pushes")),
+        **_columns(PLACES, _stacked(lines, "places")),
+        **_forces_as_arrays(others, at),
+        **smooth.as_arrays((step, one.arcs) for step, one in others.items()),
+    }
+
+
+def _lines(evidence: Mapping[int, StepEvidence]) -> tuple[list[Lines], dict[int, StepEvidence]]:
+    """Return what steps left behind, and the steps among them that left no arrays."""
+    if not isinstance(evidence, LateEvidence):
+        return [_of_each(evidence)], dict(evidence)
     lines, others = list[Lines](), dict[int, StepEvidence]()
-    for numbers, steps in evidence.parts if isinstance(evidence, LateEvidence) else ():
+    for numbers, steps in evidence.parts:
         traces = steps.traces()
         if traces is not None:
             lines.append(_of_traces(numbers, traces))
@@ -140,34 +172,24 @@ def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
         own = {number: StepEvidence.of(steps(k)) for k, number in enumerate(numbers.tolist())}
         lines.append(_of_each(own))
         others |= own
-    if not isinstance(evidence, LateEvidence):
-        lines, others = [_of_each(evidence)], dict(evidence)
-    used = [np.union1d(one.acts[:, 1], one.pushes[:, 2]).tolist() for one in lines]
-    ids = sorted({one.ids[k] for one, own in zip(lines, used, strict=True) for k in own} | _pushing(others))
-    at = {key: k for k, key in enumerate(ids)}
-    news = [np.array([at.get(key, -1) for key in one.ids], dtype=np.int64) for one in lines]
+    return lines, others
+
+
+def _stacked(lines: Sequence[Lines], name: str) -> Any:
+    """Return one kind of lines of all; what has none leaves its width to others."""
+    parts = [getattr(one, name) for one in lines]
+    if name in WIDE:
+        parts = [part for part in parts if len(part)] or [np.zeros((0, 0))]
+    return np.concatenate(parts)
+
+
+def _forces_as_arrays(others: Mapping[int, StepEvidence], at: Mapping[str, int]) -> dict[str, Any]:
+    """Return the forces that steps name, and where their rows stand in `at`."""
     forces = [(step, at[key], r) for step, one in others.items() for key, r in one.forces.items()]
-    acts, pushes, places = (
-        np.concatenate([getattr(one, name) for one in lines]) for name in ("acts", "pushes", "places")
-    )
-    acts[:, 1] = np.concatenate([new[one.acts[:, 1]] for new, one in zip(news, lines, strict=True)])
-    pushes[:, 2] = np.concatenate([new[one.pushes[:, 2]] for new, one in zip(news, lines, strict=True)])
-    placed, seen = ([getattr(one, name) for one in lines if len(getattr(one, name))] for name in ("place", "foreseen"))
     return {
-        "step": np.concatenate([one.step for one in lines]),
-        "passes": np.concatenate([one.passes for one in lines]),
-        "ids": np.array(ids, dtype=np.str_),
-        **_columns(ACTING, acts),
-        **_columns(SHIFTS, pushes),
-        "shift": np.concatenate([one.shift for one in lines]),
-        **_columns(PLACES, places),
-        "place": np.concatenate(placed) if placed else np.zeros((0, 0)),
-        "foreseen_step": np.concatenate([one.ahead for one in lines]),
-        "foreseen": np.concatenate(seen) if seen else np.zeros((0, 0)),
         **_columns(FORCES, _whole_lines([line[:2] for line in forces], 2)),
         "force_size": np.array([len(r) for _, _, r in forces], dtype=np.int64),
         "force": np.concatenate([np.zeros(0), *(r for _, _, r in forces)]),
-        **smooth.as_arrays((step, one.arcs) for step, one in others.items()),
     }
 
 

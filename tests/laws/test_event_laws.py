@@ -224,6 +224,7 @@ def test_runs_of_mixed_scenes_end_and_pass_the_audit(dim, seed):
     # the tip of a capsule goes over an edge: its axis comes, and goes on
     (lambda: falling(3, 8223, mu=0.5, eps_n=0.0, count=3), 0.29),
     (lambda: linked(3, 8205), 0.4),  # a rolling turns as it stops
+    (lambda: linked(2, 8328), 0.28),  # friction of a pin that other constraints hold is used up, and nothing turns
     (lambda: falling(3, 5, mu=0.1, eps_n=0.0), 0.33),  # a body lands on one whose corners slide in all directions
 ])  # fmt: skip
 def test_runs_that_did_not_end_complete_and_pass_the_audit(make, t_end):

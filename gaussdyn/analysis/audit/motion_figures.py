@@ -151,11 +151,16 @@ def _way_of_friction(u: Array, r: Array, cap: float, reach: float) -> Array | No
 
     None where it has one. Zero where its friction is less than that of a slip: it sticks.
     """
-    if len(u) < 2 or float(np.linalg.norm(u)) > UNDIRECTED * reach:
+    if not _still(u, reach):
         return None
     size = float(np.linalg.norm(r))
-    found: Array = -r / size if size > 0.0 and size >= (1.0 - STILL) * cap else np.zeros(2)
+    found: Array = -r / size if size > 0.0 and size >= (1.0 - STILL) * cap else np.zeros(len(u))
     return found
+
+
+def _still(u: Array, reach: float) -> bool:
+    """Whether a slip is too slow to have a direction, as where other constraints hold all that friction could."""
+    return float(np.linalg.norm(u)) <= UNDIRECTED * reach
 
 
 def _off_slip(u: Array, r: Array, cap: float, reach: float) -> float:
@@ -366,10 +371,12 @@ def _changed(before: RecordedArc, after: RecordedArc, changing: bool) -> Iterabl
 
 
 def _slip(one: RecordedArc, key: str) -> float:
-    """Return the slip of a row in the plane in the middle of an arc, m/s; zero in space."""
-    row = next((row for row in one.samples[len(one.samples) // 2].dynamics.rows if row.id == key), None)
+    """Return the slip of a row in the plane in the middle of an arc, m/s; zero in space, and where it has no way."""
+    d = one.samples[len(one.samples) // 2].dynamics
+    row = next((row for row in d.rows if row.id == key), None)
     slip = np.zeros(0) if row is None else row.rate[parts_of(row)[0]]
-    return float(slip[0]) if len(slip) == 1 else 0.0
+    moves = len(slip) == 1 and not _still(slip, max(1.0, float(np.abs(d.v).max(initial=0.0))))
+    return float(slip[0]) if moves else 0.0
 
 
 def _noted(events: set[tuple[str, float]], key: str, t: float) -> bool:

@@ -38,6 +38,7 @@ from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
 from .clear_events import PassedSteps, clear_steps, more_clear_steps, rows_beside
+from .dynamic_jam import jam_of
 from .event_loop import begin, onward
 from .phase_integrator import Accuracy, Crowded, Slow, Stiff, Stuck, Unbounded
 from .phase_state import HARDLY, SETTLED
@@ -328,6 +329,8 @@ def _up_to(segment: Segment, start: State) -> Step | None:
 
 def _stuck(segment: Segment, error: Exception) -> Solution:
     guess = "" if isinstance(error, Stiff) else nearly_dependent(segment)
+    if not guess and segment.phase is not None and not isinstance(error, (Stiff, Unbounded)):
+        guess = jam_of(segment.phase, segment.place())
     if not guess and not isinstance(error, (Crowded, Stiff, Unbounded)):
         guess = "a reaction may grow without bound"
     words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}."

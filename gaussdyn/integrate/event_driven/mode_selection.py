@@ -23,6 +23,7 @@ from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
 from ..impact.problem import one_sided
+from .dynamic_jam import jam_of
 from .phase_state import HOLDS, Instant, Place
 from .run_memory import Setting
 from .slip_onset import aligned, speeds_up
@@ -134,7 +135,17 @@ def choose(
             return Chosen(phase=phase, now=now)
     if failure is None and (relieved := _relieved(setting, place, guesses, activation, later, sizes)) is not None:
         return relieved
-    return Chosen(phase=None, failure=failure or _undecided(state))
+    return Chosen(phase=None, failure=_named(setting, place, guesses, failure or _undecided(state)))
+
+
+def _named(setting: Setting, place: Place, guesses: list[Modes], failure: Solution) -> Solution:
+    """Return a failure with the jam that it comes from, where nothing better is known: no certificate."""
+    if failure.status in NO_MOTION:
+        return failure
+    found = (jam_of(setting.phase(modes, place.rows), place) for modes in guesses)
+    jam = next(filter(None, found), "")
+    words = f"no modes were found at t = {place.t:.17g} s: {jam}."
+    return failure.but(status=Status.UNDECIDED, message=words) if jam else failure
 
 
 def _relieved(

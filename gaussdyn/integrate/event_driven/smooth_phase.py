@@ -154,7 +154,7 @@ class Phase:
         known[:, :n], known[:, n] = B.T, h + given
         X = over_mass(M, known)
         free, W = X[:, n], G @ X[:, :n]
-        groups = self._slipping(W) if self._sloping and self.redundant else []
+        groups = self.slipping(W) if self._sloping and self.redundant else []
         alone = [rows for rows in groups if not dependent([G[rows]])]
         r = self._reactions((G, B, W), -(G @ free + w), alone)
         a = free + X[:, :n] @ r
@@ -238,7 +238,7 @@ class Phase:
         found = [(rows[part.k].rate - rows[part.k].J @ v)[part.held] for part in self.parts]
         return np.concatenate([np.zeros(0), *found])
 
-    def _slipping(self, W: Array) -> list[IntArray]:
+    def slipping(self, W: Array) -> list[IntArray]:
         """Return the rows held that are coupled with slips, group by group."""
         label = coupled(W != 0.0)
         slips = {int(label[part.at.start]) for part in self.parts if part.slips and not part.dry}
@@ -295,7 +295,7 @@ def _side_by_rank(G: Array, B: Array, W: Array) -> float:
     """Return the sign of the determinant of W, or of W between what rows span, 0 where that is not known."""
     if not dependent([G]):
         return side_of(W)
-    left, right = _range_of(G), _range_of(B)
+    left, right = range_of(G), range_of(B)
     return side_of(left.T @ W @ right) * side_of(left.T @ right) if left.shape == right.shape else 0.0
 
 
@@ -337,12 +337,12 @@ def _by_rank(G: Array, B: Array, W: Array, b: Array) -> Array:
 
     Beside redundant rows W may become singular, too, as where a contact that slides comes to a pole.
     """
-    left, right = _range_of(G), _range_of(B)
+    left, right = range_of(G), range_of(B)
     found: Array = right @ np.linalg.lstsq(left.T @ W @ right, left.T @ b, rcond=NOISE)[0]
     return found
 
 
-def _range_of(G: Array) -> Array:
+def range_of(G: Array) -> Array:
     """Return an orthonormal basis, in columns, of what is orthogonal to all combinations of rows that are zero."""
     U, s, _ = np.linalg.svd(G, full_matrices=False)
     return U[:, s > RANK * s[0]]

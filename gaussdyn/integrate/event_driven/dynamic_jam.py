@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
-from .phase_state import Place, over_mass
+from .phase_state import Place, over_mass, rank_of
 from .smooth_phase import Phase, range_of
 
 SINGULAR = 1e-7  # singular values of W over that without friction: those below are as good as zero
@@ -46,9 +46,8 @@ def _null_vector(G: Array, B: Array, X: Array) -> Array | None:
 
     What friction makes of W is asked, not what masses do: X has M^-1 B and M^-1 G^T.
     """
-    left, right = range_of(G), range_of(B)
-    if left.shape != right.shape or not left.shape[1]:
-        return None
+    rank = rank_of(G)
+    left, right = range_of(G, rank), range_of(B, rank)
     own, plain = (left.T @ G @ x for x in X)
     _, s, V = np.linalg.svd(np.linalg.solve(plain @ left, own @ right))
     return np.asarray(right @ V[-1]) if s[-1] <= SINGULAR else None

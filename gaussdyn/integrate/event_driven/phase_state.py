@@ -110,9 +110,16 @@ def dependent(held: Sequence[Array]) -> bool:
         plain = float(np.linalg.det(gram)) > PLAINLY * math.prod(gram.diagonal().tolist())
     if plain:
         return False
+    return rank_of(G) < len(G)
+
+
+def rank_of(G: Array) -> int:
+    """Return how many rows are independent, whatever their lengths."""
+    if not len(G):
+        return 0
     length = np.linalg.norm(G, axis=1)
     s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
-    return len(s) < len(G) or bool(s[-1] <= RANK * s[0])
+    return int(np.count_nonzero(s > RANK * s[0]))
 
 
 def side_of(W: Array) -> float:

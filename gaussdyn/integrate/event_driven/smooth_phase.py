@@ -27,14 +27,14 @@ from ...mechanics.system import System
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
 from ..recorded_arcs import Trail
 from .guards import Guard, guards_of
-from .phase_state import RANK, Instant, Place, dependent, largest, over_mass, side_of
+from .phase_state import Instant, Place, dependent, largest, over_mass, rank_of, side_of
 from .redundant_reactions import Cones, coupled, inside
 
 if TYPE_CHECKING:
     from .compiled.phase_arrays import CompiledPhase
 
 
-NOISE, CLEAR = 1e-14, 1e-7  # of the largest: singular values below are zero, and above are not, surely
+NOISE = 1e-14  # of the largest: singular values below are zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +96,7 @@ class Phase:
     pushes: Mapping[str, slice] = field(init=False)
     names: Mapping[str, str] = field(init=False)
     compiled: list[CompiledPhase | None] = field(init=False, repr=False)
+    _begun: Array = field(init=False)
     _rolling: IntArray = field(init=False)
     _sloping: bool = field(init=False)
 
@@ -124,6 +125,7 @@ class Phase:
             "units": tuple(dict.fromkeys(guard.unit for guard in guards)),
             "sizes": tuple([len(row.rate) for row in self.rows]),
         }
+        known["_begun"] = np.concatenate(held) if known["redundant"] else np.zeros((0, 0))
         for name, value in {**values, **known}.items():
             object.__setattr__(self, name, value)
 
@@ -155,7 +157,7 @@ class Phase:
         X = over_mass(M, known)
         free, W = X[:, n], G @ X[:, :n]
         groups = self.slipping(W) if self._sloping and self.redundant else []
-        alone = [rows for rows in groups if not dependent([G[rows]])]
+        alone = [rows for rows in groups if not dependent([self._begun[rows]])]
         r = self._reactions((G, B, W), -(G @ free + w), alone)
         a = free + X[:, :n] @ r
         side = self._side((G, B, W), groups) if self._sloping else 0.0
@@ -212,9 +214,15 @@ class Phase:
         return np.array([guard.rate(now) for guard in self.guards])
 
     def turned(self, now: Instant) -> Phase:
-        """Return the phase with the directions of slip as they are now; itself where no direction turns."""
+        """Return the phase with the directions of slip, and the rank of its rows, as they are now; else itself."""
         new = {row.id: turned(row, self.modes[row.id], now.v) for row in now.rows}
-        return self if all(new[key] is self.modes[key] for key in new) else self.but({**self.modes, **new}, now.rows)
+        same = all(new[key] is self.modes[key] for key in new) and self._as_redundant(now.rows)
+        return self if same else self.but({**self.modes, **new}, now.rows)
+
+    def _as_redundant(self, rows: tuple[Row, ...]) -> bool:
+        """Whether as many of the rows held depend on others as where the phase began, if any did."""
+        held = [rows[part.k].J[part.held] for part in self.parts] if self.redundant else []
+        return not held or rank_of(np.concatenate(held)) == rank_of(self._begun)
 
     def columns(self, rows: Sequence[Row], v: Array) -> tuple[Array, Array, Array, Array]:
         """Return G, B^T, the drift of the rows held, and the given friction, where velocities are v."""
@@ -249,14 +257,17 @@ class Phase:
         G, B, W = held
         if not self.redundant:
             return side_of(W)
-        sides = [_side_by_rank(G[rows], B[rows], W[np.ix_(rows, rows)]) for rows in groups]
+        sides = [
+            _side_by_rank((G[rows], B[rows], W[np.ix_(rows, rows)]), rank_of(self._begun[rows])) for rows in groups
+        ]
         return math.prod([side for side in sides if side != 0.0] or [0.0])
 
     def _reactions(self, held: tuple[Array, Array, Array], b: Array, alone: Sequence[IntArray]) -> Array:
         """Solve W r = b; the shortest solution where rows are redundant, but for those that slip `alone`.
 
-        Near a pole a reaction of theirs is large because W is nearly singular: that is no redundancy. `held` is
-        (G, B^T, W).
+        Near a pole a reaction of theirs is large because W is nearly singular: that is no redundancy. How many rows are
+        redundant was found where the phase began: in the trials of a step gaps are not held to rounding, so that those
+        of two faces that lie on one another would be independent there. `held` is (G, B^T, W).
         """
         G, B, W = held
         if len(b) == 1:
@@ -268,8 +279,9 @@ class Phase:
             r, rest = np.zeros(len(b)), np.setdiff1d(np.arange(len(b)), np.concatenate([[], *alone]).astype(np.int64))
             for rows in alone:
                 r[rows] = np.linalg.solve(W[np.ix_(rows, rows)], b[rows])
-            rolling = np.flatnonzero(np.isin(rest, self._rolling))
-            r[rest] = _shortest((G[rest], B[rest], W[np.ix_(rest, rest)]), b[rest], rolling)
+            rolling = np.isin(rest, self._rolling)
+            ranks = rank_of(self._begun[rest]), rank_of(self._begun[rest[~rolling]])
+            r[rest] = _shortest((G[rest], B[rest], W[np.ix_(rest, rest)]), b[rest], np.flatnonzero(rolling), ranks)
             return r
         return np.asarray(np.linalg.solve(W, b)) if len(b) else b
 
@@ -291,11 +303,12 @@ def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:
     return Trail(t=t, h=h, q=y[:, :, :nq], v=y[:, :, nq:n], r=r, pushes=phase.pushes, modes=phase.names)
 
 
-def _side_by_rank(G: Array, B: Array, W: Array) -> float:
-    """Return the sign of the determinant of W, or of W between what rows span, 0 where that is not known."""
-    if not dependent([G]):
+def _side_by_rank(held: tuple[Array, Array, Array], rank: int) -> float:
+    """Return the sign of the determinant of W, or of W between what rows of a rank span, 0 where that is not known."""
+    G, B, W = held
+    if rank == len(W):
         return side_of(W)
-    left, right = range_of(G), range_of(B)
+    left, right = range_of(G, rank), range_of(B, rank)
     return side_of(left.T @ W @ right) * side_of(left.T @ right) if left.shape == right.shape else 0.0
 
 
@@ -305,47 +318,44 @@ def _rolling(row: Row, part: Part) -> list[int]:
     return [part.at.start + i for i, k in enumerate(part.held.tolist()) if roll.start <= k < roll.stop]
 
 
-def _shortest(held: tuple[Array, Array, Array], b: Array, rolling: IntArray) -> Array:
+def _shortest(held: tuple[Array, Array, Array], b: Array, rolling: IntArray, ranks: tuple[int, int]) -> Array:
     """Return the shortest solution of W r = b; rolling resistance holds only what all else that is held leaves.
 
     On two points of a floor normal reactions keep a body from tipping, so that it can roll about one axis: resistance
-    about the other one is none. It would have a direction in which nothing rolls once it is at its limit.
+    about the other one is none. It would have a direction in which nothing rolls once it is at its limit. `ranks`: of
+    all rows, and of all but these.
     """
-    W = held[2]
+    (G, B, W), (rank, of_these) = held, ranks
     if not len(b):
         return b
     if not len(rolling):
-        found, _, _, s = np.linalg.lstsq(W, b, rcond=RANK)
-        unclear = ((s > NOISE * s[0]) & (s < CLEAR * s[0])).any()
-        return _by_rank(*held, b) if unclear else np.asarray(found)
+        return _by_rank(held, b, rank)
     r, others = np.zeros(len(b)), np.delete(np.arange(len(b)), rolling)
-    size = RANK * float(np.abs(W).max())
-    X = np.linalg.lstsq(
-        W[np.ix_(others, others)], np.column_stack([W[np.ix_(others, rolling)], b[others]]), rcond=RANK
-    )[0]
+    of_others = G[others], B[others], W[np.ix_(others, others)]
+    X = _by_rank(of_others, np.column_stack([W[np.ix_(others, rolling)], b[others]]), of_these)
     S = W[np.ix_(rolling, rolling)] - W[np.ix_(rolling, others)] @ X[:, :-1]
     left = b[rolling] - W[np.ix_(rolling, others)] @ X[:, -1]
     U, s, V = np.linalg.svd(S)
-    U, SV = U[:, s > size], (s[:, None] * V)[s > size]
+    U, SV = U[:, : rank - of_these], (s[:, None] * V)[: rank - of_these]
     r[rolling] = U @ np.linalg.solve(SV @ U, U.T @ left)
     r[others] = X[:, -1] - X[:, :-1] @ r[rolling]
     return r
 
 
-def _by_rank(G: Array, B: Array, W: Array, b: Array) -> Array:
-    """Return the shortest solution of W r = b, W = G M^-1 B: its rank is that of G and B.
+def _by_rank(held: tuple[Array, Array, Array], b: Array, rank: int) -> Array:
+    """Return the shortest solution of W r = b, W = G M^-1 B, between what rows of this rank span.
 
     Beside redundant rows W may become singular, too, as where a contact that slides comes to a pole.
     """
-    left, right = range_of(G), range_of(B)
+    G, B, W = held
+    left, right = range_of(G, rank), range_of(B, rank)
     found: Array = right @ np.linalg.lstsq(left.T @ W @ right, left.T @ b, rcond=NOISE)[0]
     return found
 
 
-def range_of(G: Array) -> Array:
+def range_of(G: Array, rank: int) -> Array:
     """Return an orthonormal basis, in columns, of what is orthogonal to all combinations of rows that are zero."""
-    U, s, _ = np.linalg.svd(G, full_matrices=False)
-    return U[:, s > RANK * s[0]]
+    return np.linalg.svd(G, full_matrices=False)[0][:, :rank]
 
 
 def _part(k: int, row: Row, mode: Mode, n: int) -> Part:

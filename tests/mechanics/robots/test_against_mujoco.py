@@ -92,8 +92,22 @@ def test_mass_and_forces_are_those_of_mujoco(model: str) -> None:
         assert off(here.force()[0], d.qfrc_passive + d.qfrc_actuator - d.qfrc_bias) < 1e-11
 
 
+def seen_by(m: Any, d: Any, body: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far two points are apart, and the rows of that, where MuJoCo's rows k to k + 2 are those in space.
+
+    As a body sees them: in its axes, and less by what the points are carried along with it.
+    """
+    turn, axes, apart = np.zeros((3, m.nv)), d.xmat[body].reshape(3, 3), d.efc_pos[k : k + 3]
+    mujoco.mj_jacBody(m, d, None, turn, body)
+    rows = d.efc_J.reshape(-1, m.nv)[k : k + 3] - np.cross(turn, apart, axisa=0, axisb=0, axisc=0)
+    return axes.T @ apart, axes.T @ rows
+
+
 def test_rows_are_those_of_mujoco() -> None:
-    """Gaps and Jacobians of gear, loops and limits; MuJoCo's turns of welds are half as large, of either sign."""
+    """Gaps and Jacobians of gear, loops and limits; MuJoCo's turns of welds are half as large, of either sign.
+
+    Points of loops are as the last body sees them that both branches come from: the world at the pin, a at the bolt.
+    """
     m, forest, names = read("everything")
     J, numbers = np.zeros((len(names), m.nv)), np.zeros((len(names), 3))
     for d, here in states(m, forest, 10):
@@ -102,12 +116,14 @@ def test_rows_are_those_of_mujoco() -> None:
         ours = {row.id: (numbers[k, 0], J[k].copy()) for k, row in enumerate(names)}
         half = [f"bolt:turn_{x}" for x in "xyz"]
         order = ["cam", *(f"pin:{x}" for x in "xyz"), *(f"bolt:{x}" for x in "xyz"), *half]
-        theirs = d.efc_J.reshape(-1, m.nv)
+        theirs, apart = d.efc_J.reshape(-1, m.nv).copy(), d.efc_pos.copy()
+        for body, first in (("world", 1), ("a", 4)):
+            apart[first : first + 3], theirs[first : first + 3] = seen_by(m, d, m.body(body).id, first)
         kinds, at = d.efc_type[: d.nefc], 0
         for id in order:
             factor = 0.5 * np.sign(ours[id][1] @ theirs[at]) if id in half else 1.0
             assert off(factor * ours[id][1], theirs[at]) < 1e-12
-            assert factor * ours[id][0] == pytest.approx(d.efc_pos[at], rel=1e-12, abs=1e-13)
+            assert factor * ours[id][0] == pytest.approx(apart[at], rel=1e-12, abs=1e-13)
             at += 1
         for k in range(at, int((kinds < 5).sum())):  # friction, and limits where they are broken
             matches = [id for id, (gap, j) in ours.items() if off(j, theirs[k]) < 1e-12

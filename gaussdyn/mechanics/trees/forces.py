@@ -157,7 +157,7 @@ def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
     return power
 
 
-@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", inline=True, borrows=True)
 def actuator_law(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> tuple[float, float]:
     """Return the force of an actuator along its line without its limits, and by how much it falls with the rate."""
     own, length, rate = drives.actuators[k], 0.0, 0.0
@@ -169,7 +169,7 @@ def actuator_law(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> tu
     return force, -own[GAIN + 2] * control - own[BIAS + 2]
 
 
-@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True, entry=True)
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", inline=True, borrows=True, entry=True)
 def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> float:
     """Return the force of an actuator along its line, on the side of its limits where a step has it."""
     low, high, side = drives.actuators[k, FORCE_LOW], drives.actuators[k, FORCE_HIGH], drives.side[k]

@@ -15,7 +15,7 @@ from ...arrays import Array, IntArray
 
 HINGE, SLIDE, BALL, FREE = range(4)  # kinds of joints
 PARENT, ROOT, FIRST, JOINTS, LAST = range(5)  # columns of `Trees.bodies`
-KIND, Q, V, BODY = range(4)  # columns of `Trees.joints`
+KIND, Q, V, BODY, ALIGNED = range(5)  # columns of `Trees.joints`
 ANCHOR, AXIS, ZERO = 0, 3, 6  # columns of `Trees.axes`
 MASS, CENTRE, INERTIA, LIFT = 0, 1, 4, 10  # columns of `Trees.inertia`
 STIFFNESS, REST = 0, 1  # columns of `Trees.springs`
@@ -38,8 +38,9 @@ class Trees(NamedTuple):
     inertia : Array, shape (n, 11)
         Mass, mass centre, inertia about it (xx, yy, zz, xy, xz, yz) in the axes of the body, and which part of its
         weight something lifts.
-    joints : IntArray, shape (j, 4)
-        Kind, first coordinate, first velocity, body.
+    joints : IntArray, shape (j, 5)
+        Kind, first coordinate, first velocity, body. ALIGNED: 1 + the axis of its frame that a joint has as its own,
+        less than 0 the other way, 0 where it has another or none.
     axes : Array, shape (j, 7)
         A point of the axis and the axis in the frame of the body, and the coordinate at which the body is not moved.
     springs : Array, shape (j, 8)
@@ -75,7 +76,7 @@ class Moving(NamedTuple):
     x, R : Array, shapes (n + 1, 3) and (n + 1, 3, 3)
         Frames of the bodies in space.
     anchor, axis : Array, shape (j, 3)
-        In space.
+        In space, of balls and of the joints of the first body of a tree.
     S : Array, shape (nv, 6)
         Motion at unit velocity.
     speed : Array, shape (n + 1, 6)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import A1, A2, I1, kernel
+from ..._jit import A1, I1, kernel
 from ...arrays import Array, IntArray
 from ..collision.vectors import V3, Vector, along, cross3, three, triple3, turned
 from .forest import (
+    ALIGNED,
     ANCHOR,
     AXIS,
     BALL,
@@ -30,38 +31,7 @@ from .forest import (
     Trees,
     V,
 )
-
-
-@kernel(f"void({A2}, {A2})", borrows=True)
-def turn_axes(R: Array, turn: Array) -> None:
-    """Put R = R turn."""
-    for i in range(3):
-        x, y, z = R[i, 0], R[i, 1], R[i, 2]
-        R[i, 0] = x * turn[0, 0] + y * turn[1, 0] + z * turn[2, 0]
-        R[i, 1] = x * turn[0, 1] + y * turn[1, 1] + z * turn[2, 1]
-        R[i, 2] = x * turn[0, 2] + y * turn[1, 2] + z * turn[2, 2]
-
-
-@kernel(f"void({V3}, float64, {A2})", borrows=True)
-def turn_about(axis: Vector, angle: float, out: Array) -> None:
-    """Put the rotation about a unit axis (Rodrigues)."""
-    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
-    x, y, z = axis
-    k, s = 2.0 * s * s, 2.0 * s * c  # 1 - cosine, without cancellation, and sine
-    c = 1.0 - k
-    out[0, 0], out[0, 1], out[0, 2] = c + k * x * x, k * x * y - s * z, k * x * z + s * y
-    out[1, 0], out[1, 1], out[1, 2] = k * x * y + s * z, c + k * y * y, k * y * z - s * x
-    out[2, 0], out[2, 1], out[2, 2] = k * x * z - s * y, k * y * z + s * x, c + k * z * z
-
-
-@kernel(f"void({A1}, int64, {A2})", borrows=True)
-def turn_of(q: Array, i: int, out: Array) -> None:
-    """Put the rotation of the quaternion that begins at q[i], of any length but 0."""
-    w, a, b, c = q[i], q[i + 1], q[i + 2], q[i + 3]
-    s = 2.0 / (w * w + a * a + b * b + c * c)
-    out[0, 0], out[0, 1], out[0, 2] = 1.0 - s * (b * b + c * c), s * (a * b - w * c), s * (a * c + w * b)
-    out[1, 0], out[1, 1], out[1, 2] = s * (a * b + w * c), 1.0 - s * (a * a + c * c), s * (b * c - w * a)
-    out[2, 0], out[2, 1], out[2, 2] = s * (a * c - w * b), s * (b * c + w * a), 1.0 - s * (a * a + b * b)
+from .rotations import turn_about, turn_along, turn_axes, turn_of
 
 
 @kernel(f"void({A1}, {V3})", borrows=True)
@@ -76,28 +46,55 @@ def put_three(out: Array, i: int, value: Vector) -> None:
     out[i], out[i + 1], out[i + 2] = value
 
 
-@kernel(f"void(Trees, Moving, {A1}, int64, int64)", borrows=True)
-def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> None:
-    """Move body b, which stands where the joints before have put it, by joint j."""
-    kind, at, own, turn = trees.joints[j, KIND], trees.joints[j, Q], trees.axes[j], moving.turn[0]
-    x, R = moving.x[b], moving.R[b]
+@kernel(f"void({A1}, {V3}, {V3})", borrows=True)
+def put_turning(out: Array, axis: Vector, arm: Vector) -> None:
+    """Put the motion of turning about an axis; `arm` leads from it to the point of the tree."""
+    put_three(out, 0, axis)
+    put_three(out, 3, cross3(axis, arm))
+
+
+@kernel(f"boolean(Trees, Moving, {A1}, int64, int64)", borrows=True)
+def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> bool:
+    """Move body b, which stands where the joints before have put it, by joint j; put the motion that this leaves free.
+
+    Returns False where that is for `put_motions` to put: it depends on where the joints that follow lead.
+    """
+    kind, at, own, R = trees.joints[j, KIND], trees.joints[j, Q], trees.axes[j], moving.R[b]
     if kind == FREE:
-        put3(x, three(q, at))
+        put3(moving.x[b], three(q, at))
         turn_of(q, at + 3, R)
-        return
-    put3(moving.axis[j], turned(R, own, AXIS))
+        return False
+    x, first, axis = triple3(moving.x[b]), trees.bodies[b, ROOT], (0.0, 0.0, 0.0)
+    along_own, out = trees.joints[j, ALIGNED], moving.S[trees.joints[j, V]]
+    if along_own == 0:
+        axis = turned(R, own, AXIS)
+    else:  # a column of R
+        k, sign = abs(along_own) - 1, 1.0 if along_own > 0 else -1.0
+        axis = (sign * R[0, k], sign * R[1, k], sign * R[2, k])
     centred = own[ANCHOR] == 0.0 and own[ANCHOR + 1] == 0.0 and own[ANCHOR + 2] == 0.0  # at the origin of the frame
-    put3(moving.anchor[j], triple3(x) if centred else along(triple3(x), 1.0, turned(R, own, ANCHOR)))
-    if kind == SLIDE:
-        put3(x, along(triple3(x), q[at] - own[ZERO], triple3(moving.axis[j])))
-        return
-    if kind == HINGE:
-        turn_about((own[AXIS], own[AXIS + 1], own[AXIS + 2]), q[at] - own[ZERO], turn)
+    anchor = x if centred else along(x, 1.0, turned(R, own, ANCHOR))
+    if kind == BALL or first == b:
+        put3(moving.axis[j], axis)
+        put3(moving.anchor[j], anchor)
+    elif kind == SLIDE:
+        put_three(out, 0, (0.0, 0.0, 0.0))
+        put_three(out, 3, axis)
     else:
-        turn_of(q, at, turn)
-    turn_axes(R, turn)
+        put_turning(out, axis, along(triple3(moving.x[first]), -1.0, anchor))
+    if kind == SLIDE:
+        put3(moving.x[b], along(x, q[at] - own[ZERO], axis))
+        return bool(first != b)
+    if kind == HINGE and along_own != 0:
+        turn_along(R, along_own, q[at] - own[ZERO])
+    else:
+        if kind == HINGE:
+            turn_about((own[AXIS], own[AXIS + 1], own[AXIS + 2]), q[at] - own[ZERO], moving.turn[0])
+        else:
+            turn_of(q, at, moving.turn[0])
+        turn_axes(R, moving.turn[0])
     if not centred:
-        put3(x, along(triple3(moving.anchor[j]), -1.0, turned(R, own, ANCHOR)))
+        put3(moving.x[b], along(anchor, -1.0, turned(R, own, ANCHOR)))
+    return bool(kind == HINGE and first != b)
 
 
 @kernel("void(Trees, Moving, int64)", borrows=True)
@@ -117,19 +114,14 @@ def place_inertia(trees: Trees, moving: Moving, b: int) -> None:
             out[6 + i + l] = a0 * R[l, 0] + a1 * R[l, 1] + a2 * R[l, 2] - m * c[i] * c[l]
 
 
-@kernel(f"void({A1}, {V3}, {V3})", borrows=True)
-def put_turning(out: Array, axis: Vector, arm: Vector) -> None:
-    """Put the motion of turning about an axis; `arm` leads from it to the point of the tree."""
-    put_three(out, 0, axis)
-    put_three(out, 3, cross3(axis, arm))
-
-
 @kernel("void(Trees, Moving, int64)", borrows=True)
 def put_motions(trees: Trees, moving: Moving, b: int) -> None:
-    """Put the motions that the joints of a body leave free."""
+    """Put the motions that the joints of a body leave free, those that `joint_moves` has left."""
     origin, R = triple3(moving.x[trees.bodies[b, ROOT]]), moving.R[b]
     for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
         kind, d, S = trees.joints[j, KIND], trees.joints[j, V], moving.S
+        if kind < BALL and trees.bodies[b, ROOT] != b:
+            continue
         if kind == SLIDE:
             put_three(S[d], 0, (0.0, 0.0, 0.0))
             put_three(S[d], 3, triple3(moving.axis[j]))
@@ -177,9 +169,11 @@ def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
     moving.known[INERTIAS] = moving.known[SPEEDS] = 0
     for b in range(len(trees.inertia)):
         put_frame(trees, moving, b)
+        known = True
         for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
-            joint_moves(trees, moving, q, b, j)
-        put_motions(trees, moving, b)
+            known = joint_moves(trees, moving, q, b, j) and known
+        if not known:
+            put_motions(trees, moving, b)
 
 
 @kernel("void(Trees, Moving)", borrows=True)

@@ -37,8 +37,8 @@ from .forest import (
     Trees,
     V,
 )
-from .kinematics import turn_of
 from .paths import path_drift
+from .rotations import turn_of
 
 STRAIGHT = 1e-12  # rad; below, the direction of the turn of a ball means nothing
 
@@ -76,11 +76,16 @@ def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, r
         if kinds[k, WHAT] > RUB:
             continue
         one, length, pace = kinds[k, ONE], 0.0, 0.0
-        for i in range(start[one] if one >= 0 else 0, start[one + 1] if one >= 0 else 0):
+        if one < 0:
+            gap[k], rate[row[k]] = 0.0, v[kinds[k, OTHER]]
+            continue
+        i, end = start[one], start[one + 1]
+        while i < end:
             d, at = dof[i], dofs[dof[i], SCALAR]
             length, pace = length + (factor[i] * q[at] if at >= 0 else 0.0), pace + factor[i] * v[d]
+            i += 1
         if kinds[k, WHAT] == RUB:
-            gap[k], rate[row[k]] = 0.0, pace if one >= 0 else v[kinds[k, OTHER]]
+            gap[k], rate[row[k]] = 0.0, pace
         else:
             gap[k], rate[row[k]] = numbers[k, 0] * length - numbers[k, 1], numbers[k, 0] * pace
 

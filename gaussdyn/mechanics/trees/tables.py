@@ -185,13 +185,22 @@ def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: F
                 table[b, 4] = len(dofs) - 1
         count += len(body.joints)
     box[n, :2] = fluid.density, fluid.viscosity
-    entries = [(MOTIONS.index(joint.motion), q, v, _owner(table, k)) for joint, k, q, v in places.joints.values()]
+    entries = [
+        (MOTIONS.index(joint.motion), q, v, _owner(table, k), _aligned(joint.axis))
+        for joint, k, q, v in places.joints.values()
+    ]
     losses = [(joint.armature, joint.damping) for joint in joints for _ in range(joint.velocities)]
     springs = [[joint.stiffness, *joint.rest, *(0.0,) * (7 - joint.coordinates)] for joint in joints]
     return Trees(
-        table, frames, inertia, _whole(entries, 4), _real([(*x.at, *x.axis, x.zero) for x in joints], 7),
+        table, frames, inertia, _whole(entries, 5), _real([(*x.at, *x.axis, x.zero) for x in joints], 7),
         _real(springs, 8), _whole(dofs, 3), _real(losses, 2), box, np.array(gravity),
     )  # fmt: skip
+
+
+def _aligned(axis: Triple) -> int:
+    """Return 1 + the number of the coordinate axis that an axis is, less than 0 the other way; 0 if it is none."""
+    along = [k for k in range(3) if abs(axis[k]) == 1.0]
+    return 0 if np.count_nonzero(axis) != 1 or not along else int(np.sign(axis[along[0]])) * (1 + along[0])
 
 
 def _owner(table: IntArray, joint: int) -> int:

@@ -202,7 +202,7 @@ def test_includes_meshes_and_masses_that_cannot_be_are_named_and_mended(tmp_path
     """With what to do; a body without mass gets a little on request, and the file's own numbers stay otherwise."""
     (tmp_path / "a.xml").write_text('<mujoco><include file="b.xml"/></mujoco>')
     (tmp_path / "b.xml").write_text('<mujoco><include file="a.xml"/></mujoco>')
-    with pytest.raises(InputError, match=r"already included.*take this include out"):
+    with pytest.raises(InputError, match=r"already included.*take this <include> out"):
         read_robot(tmp_path / "a.xml")
     mesh = '<asset><mesh name="m" file="none.stl"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody>'
     (tmp_path / "mesh.xml").write_text(f"<mujoco>{mesh}</mujoco>")

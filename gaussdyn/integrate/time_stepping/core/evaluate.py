@@ -200,10 +200,12 @@ def stands_at(forest: Forest, q: Array) -> bool:
 @kernel(f"Forest(Model, {A1}, Forest)", borrows=True)
 def standing(model: Model, q: Array, otherwise: Forest) -> Forest:
     """Return which of the two forests stands at q, the one given if none does; its bodies are placed there."""
-    found = otherwise
+    found, there = otherwise, False
     for one in (model.forest, model.ahead):
-        found = one if stands_at(one, q) else found
-    place_bodies(found.trees, found.moving, q)
+        if not there and stands_at(one, q):
+            found, there = one, True
+    if not there:
+        place_bodies(found.trees, found.moving, q)
     put_paths(found.trees, found.moving, found.drives)
     return found
 

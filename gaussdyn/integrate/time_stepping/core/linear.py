@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
+from ...._lanes import add_four, add_four_rows, none_of_four, scale_four, take_four
 from ....arrays import Array, IntArray
 from ....linalg.envelope import LONG, part_dot
 from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
 
 SMALL = 6  # velocities of a node whose factor is inverted: a body
-WIDE = 16  # columns that are solved side by side
 FEW_TREES = 4  # up to which rows of trees are taken together, column by column: farther apart they have too many zeros
 
 
@@ -19,12 +19,14 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
     """Put L with M = L^T L, of a diagonal block, by branches; False if it is not positive definite.
 
     Velocities are eliminated from the leaves of a tree to its root: row k of L has entries for what M couples k with,
-    the velocities on the way from the root to k, and they stand one beside the other in its first places.
+    the velocities on the way from the root to k, and they stand one beside the other in its first places. What comes
+    after them means nothing: rows have room for whole fours.
     """
     for k in range(first, end):
-        row, branch = L[k], branches[k]
-        for a in range(branch[0]):
+        row, branch, n = L[k], branches[k], branches[k, 0]
+        for a in range(n):
             row[a] = M[k, branch[1 + a]]
+        row[n], row[n + 1], row[n + 2] = 0.0, 0.0, 0.0
     for k in range(end - 1, first - 1, -1):
         row, branch = L[k], branches[k]
         n = branch[0] - 1
@@ -36,8 +38,8 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
             row[a] *= inverse
         for a in range(n):
             out, scale = L[branch[1 + a]], row[a]
-            for b in range(a + 1):
-                out[b] -= scale * row[b]
+            for b in range(0, a + 1, 4):
+                take_four(out, b, scale, row, b)
     return True
 
 
@@ -111,10 +113,12 @@ def half_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> 
         if x[k] == 0.0:
             continue
         row, branch = L[k], branches[k]
-        n = branch[0] - 1
-        value = x[k] / row[n]
+        n, low = branch[0] - 1, branch[1]
+        value, whole = x[k] / row[n], min(branch[-1], n) // 4 * 4
         x[k] = value
-        for a in range(n):
+        for a in range(0, whole, 4):
+            take_four(x, low + a, value, row, a)
+        for a in range(whole, n):
             x[branch[1 + a]] -= row[a] * value
 
 
@@ -148,14 +152,17 @@ def half_solve_branch(L: Array, branches: IntArray, end: int, J: Array, first: i
 def back_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> None:
     """Put x = L^-1 x, of a diagonal block."""
     for k in range(first, end):
-        row, branch, s0, s1 = L[k], branches[k], 0.0, 0.0
-        n = branch[0] - 1
-        for a in range(n % 2, n, 2):  # as two sums, which the processor takes together
+        row, branch, s0, s1, s2, s3 = L[k], branches[k], 0.0, 0.0, 0.0, 0.0
+        n, low = branch[0] - 1, branch[1]
+        whole = min(branch[-1], n) // 4 * 4
+        for a in range(0, whole, 4):  # as four sums, which the processor takes together
+            s0 += row[a] * x[low + a]
+            s1 += row[a + 1] * x[low + a + 1]
+            s2 += row[a + 2] * x[low + a + 2]
+            s3 += row[a + 3] * x[low + a + 3]
+        for a in range(whole, n):
             s0 += row[a] * x[branch[1 + a]]
-            s1 += row[a + 1] * x[branch[2 + a]]
-        if n % 2:
-            s0 += row[0] * x[branch[1]]
-        x[k] = (x[k] - (s0 + s1)) / row[n]
+        x[k] = (x[k] - ((s0 + s1) + (s2 + s3))) / row[n]
 
 
 @kernel(f"boolean({A2}, {I1})", borrows=True)
@@ -333,23 +340,17 @@ def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: A
 
 @kernel(f"void({A2}, {I2}, {A2}, int64)", borrows=True)
 def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
-    """Put X = L^-T X, n columns: some at a time, and what is zero in all of them costs nothing."""
-    for first in range(0, n, WIDE):
-        end = min(first + WIDE, n)
+    """Put X = L^-T X, whole fours of columns up to n: what is zero in all four of them costs nothing."""
+    for first in range(0, n, 4):
         for k in range(len(L) - 1, -1, -1):
-            row, branch, x, some = L[k], branches[k], X[k], False
-            for c in range(first, end):
-                some |= x[c] != 0.0
-            if not some:
+            x = X[k]
+            if none_of_four(x, first):
                 continue
+            row, branch = L[k], branches[k]
             m = branch[0] - 1
-            inverse = 1.0 / row[m]
-            for c in range(first, end):
-                x[c] *= inverse
+            scale_four(x, first, 1.0 / row[m])
             for a in range(m):
-                s, y = row[a], X[branch[1 + a]]
-                for c in range(first, end):
-                    y[c] -= s * x[c]
+                take_four(X[branch[1 + a]], first, row[a], x, first)
 
 
 @kernel("boolean(Layout)", borrows=True)
@@ -358,20 +359,20 @@ def taken_together(layout: Layout) -> bool:
     return bool(layout.who == FOREST and len(layout.nodes) <= 1 + FEW_TREES)
 
 
-@kernel(f"int64(int64, {A2})", borrows=True)
-def whole_fours(n: int, X: Array) -> int:
-    """Return n, or as many columns of X more that the processor, which takes four at a time, has none left over."""
-    return min((n + 3) // 4 * 4, int(X.shape[1]))
+@kernel("int64(int64)", borrows=True, entry=True)
+def whole_fours(n: int) -> int:
+    """Return the next multiple of four, as many columns as the processor has none left over."""
+    return (n + 3) // 4 * 4
 
 
 @kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, {A2}, {A2})", borrows=True)
 def half_solve_rows(layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, Z: Array, X: Array) -> None:
     """Put Z = J L^-1 of the n rows `at` of J, as far as they reach; X, shape (nv, n) at least, becomes Z^T of trees.
 
-    With columns of zeros up to a multiple of four, where there is room.
+    With columns of zeros up to a multiple of four.
     """
     reach, nv, n = layout.reach, len(L), len(at)
-    wide = whole_fours(n, X)
+    wide = whole_fours(n)
     if not taken_together(layout):
         for i in range(n):
             solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
@@ -387,27 +388,27 @@ def half_solve_rows(layout: Layout, L: Array, inverse: Array, J: Array, at: IntA
     half_solve_columns(L, layout.branches, X, wide)
     for i in range(n):
         z = Z[i]
-        for k in range(nv):
+        for k in range(reach[at[i], HIGH]):
             z[k] = X[k, i]
 
 
 @kernel(f"void({A1}, int64, int64, {A2}, {A1}, int64)", borrows=True)
 def add_columns(z: Array, low: int, high: int, X: Array, out: Array, n: int) -> None:
-    """Put the first n entries of the sum of z[k] X[k], low <= k < high, four by four; zeros cost nothing."""
+    """Put whole fours of entries up to n of the sum of z[k] X[k], low <= k < high; zeros cost nothing."""
     for j in range(n):
         out[j] = 0.0
-    whole = low + (high - low) // 4 * 4
+    whole, wide = low + (high - low) // 4 * 4, X.shape[1]
     for k in range(low, whole, 4):
-        s0, s1, s2, s3 = z[k], z[k + 1], z[k + 2], z[k + 3]
+        s0, s1, s2, s3, at = z[k], z[k + 1], z[k + 2], z[k + 3], k * wide
         if s0 == 0.0 and s1 == 0.0 and s2 == 0.0 and s3 == 0.0:
             continue
-        x0, x1, x2, x3 = X[k], X[k + 1], X[k + 2], X[k + 3]
-        for j in range(n):
-            out[j] += (s0 * x0[j] + s1 * x1[j]) + (s2 * x2[j] + s3 * x3[j])
+        for j in range(0, n, 4):
+            i = at + j
+            add_four_rows(out, j, (s0, s1, s2, s3), X, (i, i + wide, i + 2 * wide, i + 3 * wide))
     for k in range(whole, high):
-        s, x = z[k], X[k]
-        for j in range(n if s != 0.0 else 0):
-            out[j] += s * x[j]
+        s, at = z[k], k * wide
+        for j in range(0, n if s != 0.0 else 0, 4):
+            add_four(out, j, s, X, at + j)
 
 
 @kernel(f"void({I2}, {I1}, int64, {A2}, {A2}, {A1})", borrows=True)
@@ -445,6 +446,6 @@ def cross_products(
         products_in_reach(reach, at, n, Z, A, X[0])
         return
     for i in range(n):
-        add_columns(Z[i], 0, reach[at[i], HIGH], X, A[i], whole_fours(i + 1, A))
+        add_columns(Z[i], 0, reach[at[i], HIGH], X, A[i], whole_fours(i + 1))
         for j in range(i + 1):
             A[j, i] = A[i, j]

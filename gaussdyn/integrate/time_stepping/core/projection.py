@@ -12,7 +12,7 @@ from ....linalg.envelope import cholesky, cholesky_solve
 from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
 from .acting import in_place
 from .evaluate import move, rows_at
-from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot
+from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot, whole_fours
 from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
 from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
@@ -35,8 +35,8 @@ class Push(NamedTuple):
     ----------
     Z : Array, shape (m, nv)
         J L^-1 over the lengths, M = L^T L.
-    W, S : Array, shapes (m, m) and (max(m, nv), m)
-        Of rows of length one, and a factor; before that the columns of Z.
+    W, S : Array, shapes (m, m4) and (max(m, nv), m4)
+        Of rows of length one, and a factor; before that the columns of Z. m4 is the next multiple of four.
     scale, gap, p, u, past, centre : Array, shape (m,)
     row, at : IntArray, shape (m,)
         The constraint of every gap, and its row.
@@ -83,7 +83,8 @@ class Push(NamedTuple):
 
 def room(n: int, nq: int, nv: int) -> Push:
     """Return work space for n constraints."""
-    squares, vectors = [np.zeros((k, n)) for k in (n, max(n, nv))], [np.zeros(n) for _ in range(6)]
+    squares = [np.zeros((k, whole_fours(n))) for k in (n, max(n, nv))]
+    vectors = [np.zeros(n) for _ in range(6)]
     numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 2, n, n)]
     places, passes = [np.zeros(k) for k in (n, nq, nq, nv)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
     return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, *places, *passes])

@@ -77,9 +77,10 @@ class Layout(NamedTuple):
         itself, 0: there may be more.
     nodes : IntArray
         Where the diagonal blocks of M begin, and nv.
-    branches : IntArray, shape (nv, 1 + most)
+    branches : IntArray, shape (nv, 2 + most)
         The velocities that M couples a velocity with, before it and it itself: how many, and which. In a tree these are
-        the ones on the way from the root to it, in a full block all up to it.
+        the ones on the way from the root to it, in a full block all up to it. Last, how many follow one on the other
+        from the first one on.
     turning : int
         Whether the rows of some constraint depend on the velocity: it binds speeds.
     dampers : int
@@ -357,9 +358,9 @@ class Data(NamedTuple):
         Whether a constraint acts; whether it does because it closes within the step, -1: it shall not join.
     bounce : Array, shape (m,)
         Restitution terms, m/s.
-    M, L : Array, shape (nv, nv)
+    M, L : Array, shapes (nv, nv) and (nv, nv + 3)
         Mass at the middle, dampers of trees beside it, and its factor, see `linear.factor_block`.
-    K : Array, shape (nv, nv)
+    K : Array, shape (nv, nv + 3)
         The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it. Of
         trees it is made when it is asked for, see `linear.factor_bare_mass`: until then K[0, 0] is NaN.
     bare : Array, shape (nv,)

@@ -211,9 +211,10 @@ def _branches(nodes: IntArray, above: IntArray | None) -> IntArray:
     ways: list[list[int]] = []
     for k, up in enumerate(above.tolist()):
         ways.append([*(ways[up] if up >= 0 else []), k])
-    table = np.zeros((len(ways), 1 + max(map(len, ways), default=0)), dtype=np.int64)
+    table = np.zeros((len(ways), 2 + max(map(len, ways), default=0)), dtype=np.int64)
     for line, way in zip(table, ways, strict=True):
         line[: 1 + len(way)] = len(way), *way
+        line[-1] = sum(k == way[0] + a for a, k in enumerate(way))  # they rise: what is behind a gap never is
     return table
 
 
@@ -269,9 +270,9 @@ def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
         for rows in (begin, mid, end, seen):
             rows.law[: len(laws)] = laws
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
-    M, L, of = (np.zeros((nv, nv)) for _ in range(3))
+    M, of, L = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros((nv, nv + 3))
     bare, h, foreseen, tried = np.zeros(nv), np.zeros(nv), np.zeros(nq + nv), np.full(nq, np.nan)
-    K, inverse = (np.zeros((nv, nv)), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
+    K, inverse = (np.zeros_like(L), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(
         places[0], speeds[0], places[1], speeds[1], foreseen, places[2], places[3], tried, impulses[0], impulses[1],
         acts, joined, impulses[2], M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,

@@ -88,8 +88,13 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
         work.mode[k] = -1
     cone = note_modes(problem, work.mode)
     for k in range(layout.counts[0]):
+        if data.acts[k] == 0:  # impulses of what does not act are zero
+            changed, work.now[k] = changed + (work.now[k] != 0), 0
+            for i in range(layout.start[k], layout.start[k + 1]):
+                same, data.last[i] = same and data.last[i] == 0.0, 0.0
+            continue
         mode, rebounds, most = work.mode[k], False, 0.0
-        keeps = data.acts[k] != 0 and layout.kind[k] != SOFT
+        keeps = layout.kind[k] != SOFT
         now = work.now[k] if mode == DEGENERATE else (mode if mode > 0 and mode != INACTIVE else 0)
         changed += now != work.now[k]
         work.now[k] = now

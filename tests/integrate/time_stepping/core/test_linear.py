@@ -34,10 +34,15 @@ def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int, who: int = F
 
 def whole(L: np.ndarray, branches: np.ndarray) -> np.ndarray:
     """Return a factor as a lower matrix."""
-    lower = np.zeros_like(L)
+    lower = np.zeros((len(L), len(L)))
     for k, (n, *way) in enumerate(branches.tolist()):
         lower[k, way[:n]] = L[k, :n]
     return lower
+
+
+def room_of(M: np.ndarray) -> np.ndarray:
+    """Return room for a factor, with what was there before."""
+    return np.full((len(M), len(M) + 3), 7.0)
 
 
 def mass_of(above: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -55,7 +60,7 @@ def mass_of(above: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize(("above", "nodes"), [(TREE, (0, 10)), (CHAINS, (0, 3, 10))])
 def test_the_factor_has_entries_where_the_mass_has(above: np.ndarray, nodes: tuple[int, ...]) -> None:
     M = mass_of(above, np.random.default_rng(1))
-    L = np.zeros_like(M)
+    L = room_of(M)
     assert factor_nodes(M, Held(layout_of(above, nodes, 0)), L)
     L = whole(L, _branches(np.array(nodes), above))
     assert np.allclose(L.T @ L, M, rtol=0.0, atol=1e-13)
@@ -72,12 +77,12 @@ def test_a_row_on_one_branch_is_solved_by_itself(who: int) -> None:
         J[:, way[1 : 1 + way[0]]] = rng.normal(size=way[0])
         layout = layout_of(TREE, (0, n), 2, who)
         layout.reach[1] = 0, end + 1, 0, 1, 1, 0
-        L, Z, A = np.zeros_like(M), np.full_like(J, np.nan), np.zeros((2, 2))
+        L, Z, A = room_of(M), np.full_like(J, np.nan), np.zeros((2, 4))
         assert factor_nodes(M, Held(layout), L)
-        cross_products(Held(layout), L, np.zeros((0, 0)), J, np.arange(2), Z, A, np.zeros((n, 2)))
+        cross_products(Held(layout), L, np.zeros((0, 0)), J, np.arange(2), Z, A, np.zeros((n, 4)))
         np.testing.assert_array_equal(Z[1, : end + 1], Z[0, : end + 1])
         assert not Z[0, end + 1 :].any()
-        assert np.allclose(A, J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
+        assert np.allclose(A[:, :2], J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("who", [FOREST, SPATIAL])
@@ -87,17 +92,17 @@ def test_products_and_solutions_are_those_of_the_mass(
     above: np.ndarray, nodes: tuple[int, ...], inverted: bool, who: int
 ) -> None:
     rng = np.random.default_rng(2)
-    M, J, rows = mass_of(above, rng), rng.normal(size=(4, len(above))), 4
+    M, J, rows = mass_of(above, rng), rng.normal(size=(6, len(above))), 6
     J[0, 1:] = J[1, :5] = 0.0
-    L, Z, A, layout = np.zeros_like(M), np.zeros_like(J), np.zeros((rows, rows)), layout_of(above, nodes, rows, who)
+    L, Z, A, layout = room_of(M), np.zeros_like(J), np.zeros((rows, 8)), layout_of(above, nodes, rows, who)
     layout = Held(layout)
     assert factor_nodes(M, layout, L)
     inverse = np.full_like(M, np.nan) if inverted else np.zeros((0, 0))  # only blocks of bodies have one
     for first, end in pairwise(nodes):
         if inverted and end - first <= SMALL:
             invert_block(L, first, end, inverse)
-    cross_products(layout, L, inverse, J, np.arange(rows), Z, A, np.zeros_like(M))
-    assert np.allclose(A, J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
+    cross_products(layout, L, inverse, J, np.arange(rows), Z, A, np.zeros((len(M), 8)))
+    assert np.allclose(A[:, :rows], J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
     b, x, p = rng.normal(size=len(above)), np.zeros(len(above)), rng.normal(size=rows)
     solve_nodes(L, inverse, layout, b, x)
     assert np.allclose(M @ x, b, rtol=0.0, atol=1e-12)
@@ -124,7 +129,7 @@ def test_rows_that_share_no_velocity_have_no_product() -> None:
 
 def test_a_mass_that_is_not_positive_definite_has_no_factor() -> None:
     M = np.diag([1.0, 0.0, 1.0])
-    assert not factor_nodes(M, Held(layout_of(np.array([-1, 0, 1]), (0, 3), 0)), np.zeros((3, 3)))
+    assert not factor_nodes(M, Held(layout_of(np.array([-1, 0, 1]), (0, 3), 0)), room_of(M))
 
 
 @pytest.mark.parametrize("nodes", [(0, 10), (0, 9, 10), (0, 3, 10)])

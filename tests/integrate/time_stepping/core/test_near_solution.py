@@ -36,12 +36,12 @@ def problem_of(rng: np.random.Generator) -> ComplementarityProblem:
 
 
 def arrays(problem: ComplementarityProblem) -> tuple[np.ndarray, tuple[np.ndarray, ...], np.ndarray]:
-    """Return W row by row, laws as kernels take them, and step sizes."""
+    """Return W row by row, with room for whole fours, laws as kernels take them, and step sizes."""
     W = np.asarray(problem.W, dtype=float)
     P = np.array([[0.3, 0.3, 0.0, 0.0]] * 3 + [[0.0] * 4])
     code, start = np.array([1, 1, 1, 0]), np.array([0, 3, 6, 9, 10])
     rho = np.array([1.0 / np.linalg.eigvalsh(W[a:b, a:b])[-1] for a, b in pairwise(start)])
-    return W.ravel().copy(), (code, start, P), rho
+    return np.append(W.ravel(), np.zeros(3)), (code, start, P), rho
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -86,7 +86,7 @@ def test_where_rows_are_independent_newtons_method_ends_at_once() -> None:
 
 
 def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:
-    W, q = np.zeros(1), np.array([-1.0])  # no reaction stops it
+    W, q = np.zeros(4), np.array([-1.0])  # no reaction stops it
     r, near = np.array([0.5]), near_room(1, 1)
     table = np.array([0]), np.array([0, 1]), np.zeros((1, 4))
     assert near_solution(Held(near), W, q, table, np.ones(1), r, (TOL, 0.0), 1.0) == np.inf

@@ -48,8 +48,8 @@ class Posed(NamedTuple):
 
     @property
     def W(self) -> np.ndarray:
-        """By rows; empty in velocity space."""
-        return np.zeros(0) if self.near.space.used[0] else (self.Z @ self.Z.T).ravel()
+        """By rows, with room for whole fours; empty in velocity space."""
+        return np.zeros(0) if self.near.space.used[0] else np.append((self.Z @ self.Z.T).ravel(), np.zeros(3))
 
     def size(self, q: np.ndarray) -> float:
         """Return |rho q|."""

@@ -30,7 +30,7 @@ from .....programs.blocks.small.attempts import first_attempts
 from .....programs.laws.projections import extreme_eigenvalues, length
 from .....programs.solution.residual_kernels import ACTIVE, INACTIVE, block_mode
 from .....programs.solution.residuals import BORDER
-from ..linear import cross_products, half_solve_rows
+from ..linear import cross_products, half_solve_rows, whole_fours
 from ..records import (
     BILATERAL,
     BILATERAL_CONTACT,
@@ -80,13 +80,13 @@ class Problem(NamedTuple):
     P : Array, shape (n, 4)
     Z : Array, shape (m, nv)
         J L^-1, a row for each row that acts; M = L^T L.
-    A : Array, shape (m, m)
-        J M^-1 J^T of all of them.
+    A : Array, shape (m, m4)
+        J M^-1 J^T of all of them; m4 is the next multiple of four, see `_lanes`.
     first : IntArray, shape (m,)
         First entries of the rows of the factor of S, see `envelope.cholesky`.
-    S, C : Array, shapes (m, m) and (max(m, nv), m)
+    S, C : Array, shapes (m, m4) and (max(m, nv), m4)
         Before C is there the columns of Z stand in its place.
-    W : Array, shape (m m,)
+    W : Array, shape (m m + 3,)
     indices, indptr : IntArray
         Of W as a sparse matrix.
     D : Array, shape (n, 6, 6)
@@ -132,9 +132,9 @@ class Problem(NamedTuple):
 def room(layout: Layout, data: Data) -> Problem:
     """Return a problem for up to as many constraints and rows as there is room for."""
     n, m, nv = len(layout.kind), len(layout.reach), len(data.v)
-    square = [np.zeros((k, m)) for k in (m, m, max(m, nv))]
+    square = [np.zeros((k, whole_fours(m))) for k in (m, m, max(m, nv))]
     whole = [np.zeros(k, dtype=np.int64) for k in (5, n, m, n, n + 1, m)]
-    sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
+    sparse = np.zeros(m * m + 3), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
     Z = np.zeros((m, nv))
     rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6))
     first = address_of(first_attempts), *whole, np.zeros((n, 4)), Z

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....._jit import A1, A2, A3, I1, kernel, record
+from ....._lanes import add_four, add_four_rows
 from .....arrays import Array, IntArray
 from .....linalg.dense import factor_flat, solve_flat
 from .....programs.blocks.newton.dense_newton import vanishes
@@ -54,7 +55,7 @@ class Near(NamedTuple):
     pivot : IntArray, shape (m,)
     A : Array, shape (m m,)
         The factor, row by row.
-    u, F, dr, b, before, best : Array, shape (m,)
+    u, F, dr, b, before, best : Array, shape (m,), of u (m + 3,)
         Velocities, y - r with the other sign, a step and its right side, what the reactions were, the best so far.
     Y : Array, shape (n, 6, 6)
     work : Array, shape (10, 6)
@@ -83,7 +84,7 @@ def room(n: int, layout: Layout, M: Array, Z: Array) -> Near:
     """Return work space for n blocks; see `velocity_space.room`."""
     m = len(Z)
     numbers = [np.zeros(k, dtype=np.int64) for k in (3, m, m)]
-    vectors = [np.zeros(m) for _ in range(6)]
+    vectors = [np.zeros(m + 3), *(np.zeros(m) for _ in range(5))]
     rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, layout, M, Z)
     return Near._make([*numbers, np.zeros(m * m), *vectors, *rest])
 
@@ -97,18 +98,17 @@ def put_rates(near: Near, W: Array, q: Array, r: Array) -> None:
         return
     for i in range(n):
         u[i] = q[i]
-    whole = n // 4 * 4
+    u[n], u[n + 1], u[n + 2], whole = 0.0, 0.0, 0.0, n // 4 * 4
     for i in range(0, whole, 4):  # column by column, W being symmetric, which the processor takes together
         s0, s1, s2, s3 = r[i], r[i + 1], r[i + 2], r[i + 3]
         if s0 == 0.0 and s1 == 0.0 and s2 == 0.0 and s3 == 0.0:
             continue
-        w0, w1, w2, w3 = i * n, (i + 1) * n, (i + 2) * n, (i + 3) * n
-        for j in range(n):
-            u[j] += (s0 * W[w0 + j] + s1 * W[w1 + j]) + (s2 * W[w2 + j] + s3 * W[w3 + j])
+        for j in range(0, n, 4):
+            at = i * n + j
+            add_four_rows(u, j, (s0, s1, s2, s3), W, (at, at + n, at + 2 * n, at + 3 * n))
     for i in range(whole, n):
-        s, first = r[i], i * n
-        for j in range(n):
-            u[j] += s * W[first + j]
+        for j in range(0, n if r[i] != 0.0 else 0, 4):
+            add_four(u, j, r[i], W, i * n + j)
 
 
 @kernel(f"float64(int64, {A1}, float64, {A2})", borrows=True)

@@ -1,0 +1,85 @@
+"""Rotations of bodies, compiled: sine and cosine together, turns about axes, quaternions."""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import A1, A2, kernel
+from ...arrays import Array
+from ..collision.vectors import V3, Vector
+
+LARGE = 1e3  # rad: above, sine and cosine are those of the system
+QUARTERS, ROUND = 2.0 / math.pi, 6755399441055744.0  # added and taken off again, 1.5 2^52 leaves a whole number
+HALF_PI, REST = 1.57079632673412561417, 6.07710050650619224932e-11  # pi / 2: the first 33 bits, and what is left
+S1, S2, S3 = -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04
+S4, S5, S6 = 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10
+C1, C2, C3 = 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05
+C4, C5, C6 = -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11
+
+
+@kernel("UniTuple(float64, 2)(float64)", borrows=True, entry=True)
+def sine_cosine(x: float) -> tuple[float, float]:
+    """Return sine and cosine of an angle, both at once, to 1.1e-16.
+
+    Source: polynomials and reduction of fdlibm (Sun Microsystems, 1993), `k_sin.c`, `k_cos.c`, `e_rem_pio2.c`.
+    """
+    if not abs(x) < LARGE:
+        return math.sin(x), math.cos(x)
+    n = (x * QUARTERS + ROUND) - ROUND
+    far, small = x - n * HALF_PI, n * REST
+    y = far - small
+    tail = (far - y) - small
+    z = y * y
+    v = z * y
+    s = y - ((z * (0.5 * tail - v * (S2 + z * (S3 + z * (S4 + z * (S5 + z * S6))))) - tail) - v * S1)
+    half = 0.5 * z
+    w, r = 1.0 - half, z * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * C6)))))
+    c = w + (((1.0 - w) - half) + (z * r - y * tail))
+    quarter = int(n) & 3
+    if quarter & 1:
+        s, c = c, -s
+    return (-s, -c) if quarter & 2 else (s, c)
+
+
+@kernel(f"void({A2}, {A2})", borrows=True)
+def turn_axes(R: Array, turn: Array) -> None:
+    """Put R = R turn."""
+    for i in range(3):
+        x, y, z = R[i, 0], R[i, 1], R[i, 2]
+        R[i, 0] = x * turn[0, 0] + y * turn[1, 0] + z * turn[2, 0]
+        R[i, 1] = x * turn[0, 1] + y * turn[1, 1] + z * turn[2, 1]
+        R[i, 2] = x * turn[0, 2] + y * turn[1, 2] + z * turn[2, 2]
+
+
+@kernel(f"void({A2}, int64, float64)", borrows=True)
+def turn_along(R: Array, along: int, angle: float) -> None:
+    """Put R = R times the rotation about one of its own axes, see `Trees.joints`."""
+    s, c = sine_cosine(angle)
+    if along < 0:
+        s, along = -s, -along
+    a, b = along % 3, (along + 1) % 3
+    for i in range(3):
+        x, y = R[i, a], R[i, b]
+        R[i, a], R[i, b] = c * x + s * y, c * y - s * x
+
+
+@kernel(f"void({V3}, float64, {A2})", borrows=True)
+def turn_about(axis: Vector, angle: float, out: Array) -> None:
+    """Put the rotation about a unit axis (Rodrigues)."""
+    s, c = sine_cosine(0.5 * angle)
+    x, y, z = axis
+    k, s = 2.0 * s * s, 2.0 * s * c  # 1 - cosine, without cancellation, and sine
+    c = 1.0 - k
+    out[0, 0], out[0, 1], out[0, 2] = c + k * x * x, k * x * y - s * z, k * x * z + s * y
+    out[1, 0], out[1, 1], out[1, 2] = k * x * y + s * z, c + k * y * y, k * y * z - s * x
+    out[2, 0], out[2, 1], out[2, 2] = k * x * z - s * y, k * y * z + s * x, c + k * z * z
+
+
+@kernel(f"void({A1}, int64, {A2})", borrows=True)
+def turn_of(q: Array, i: int, out: Array) -> None:
+    """Put the rotation of the quaternion that begins at q[i], of any length but 0."""
+    w, a, b, c = q[i], q[i + 1], q[i + 2], q[i + 3]
+    s = 2.0 / (w * w + a * a + b * b + c * c)
+    out[0, 0], out[0, 1], out[0, 2] = 1.0 - s * (b * b + c * c), s * (a * b - w * c), s * (a * c + w * b)
+    out[1, 0], out[1, 1], out[1, 2] = s * (a * b + w * c), 1.0 - s * (a * a + c * c), s * (b * c - w * a)
+    out[2, 0], out[2, 1], out[2, 2] = s * (a * c - w * b), s * (b * c + w * a), 1.0 - s * (a * a + b * b)

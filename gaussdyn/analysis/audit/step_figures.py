@@ -10,10 +10,12 @@ from scipy.linalg import solve_triangular
 
 from ...arrays import Array
 from ...contact.assemble import assemble, blocks, start_of_blocks
+from ...contact.coupled import coupled
 from ...contact.reactions import law_residual
 from ...contact.snapshot import LocalDynamics
 from ...mechanics.rows import Row
 from ...mechanics.trees.system import TreeSystem
+from ...programs.problems.complementarity import ComplementarityProblem
 from ...programs.solution.residuals import BORDER
 from .recorded_step import RecordedStep
 
@@ -139,21 +141,34 @@ def modes(step: RecordedStep, said: dict[str, str]) -> float:
 
     r = start_of_blocks(d, step.record.impulses)
     u, table, rho = problem.motion(r), problem.table, problem.rho
-    size = float(np.linalg.norm(np.repeat(rho, np.diff(table.start)) * problem.q)) or 1.0
     floor = EXACT * float(np.abs(r).max(initial=0.0))
     speeds = np.abs(step.record.state.v)
     parts = [part for part in blocks(d) if part.law is not None]
+    borders = _borders(d, problem)
     for b, part in enumerate(parts):
         key, at = part.active.row.id, slice(table.start[b], table.start[b + 1])
         mine, ours = np.ascontiguousarray(u[at]), np.ascontiguousarray(r[at])
-        found = {
-            int(block_mode(table.code[b], len(mine), table.P[b], mine, ours, rho[b], f * BORDER * size))
-            for f in (1.0 / WIDE, 1.0, WIDE)
-        }
+        found = {int(block_mode(table.code[b], len(mine), table.P[b], mine, ours, rho[b], tol)) for tol in borders[b]}
         row = part.active.row
         closed = abs(float(mine[0])) <= EXACT * float((np.abs(row.J) @ speeds).max())  # up to rounding
         wrong += key in said and said[key] not in _words(found, closed, float(ours[0]), floor, row)
     return float(wrong)
+
+
+def _borders(d: LocalDynamics, problem: ComplementarityProblem) -> Array:
+    """Return up to what each block may count as on the border of two modes, N s, shape (blocks, 6).
+
+    It is a share of |rho q|, of all that acts or of what the block has to do with: a run may judge either, as what
+    stands apart does not hang on what moves elsewhere.
+    """
+    entries = (np.repeat(problem.rho, np.diff(problem.table.start)) * problem.q) ** 2
+    sizes = np.add.reduceat(entries, problem.table.start[:-1])
+    parts, label = [part for part in blocks(d) if part.law is not None], coupled(d.rows, d.M)
+    island = label[[int(part.active.row.J.any(axis=0).argmax()) for part in parts]]
+    own = np.sqrt(np.bincount(island, weights=sizes)[island])
+    scale = np.stack([np.where(own > 0.0, own, 1.0), np.full(len(own), np.sqrt(sizes.sum()) or 1.0)])
+    borders: Array = BORDER * np.outer(scale.T, (1.0 / WIDE, 1.0, WIDE)).reshape(len(parts), 6)
+    return borders
 
 
 def _words(codes: set[int], closed: bool, push: float, floor: float, row: Row) -> set[str]:

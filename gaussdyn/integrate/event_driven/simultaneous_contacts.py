@@ -10,11 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-
-from ...arrays import Array, IntArray
+from ...arrays import Array
+from ...contact.coupled import coupled
 from ...contact.snapshot import Activation
 from ...mechanics.rows import Row
 from ..contact_modes import OPEN, Modes
@@ -63,12 +60,5 @@ def sections(rows: Sequence[Row], M: Array, activation: Activation) -> dict[str,
     Bodies are in one part where something is between them that acts: joints, friction, gaps that are as good as closed.
     """
     acting = [row for row in rows if not one_sided(row) or activation.touches(row)]
-    coupled = [np.nonzero(M), *(_pairs(np.flatnonzero(row.J.any(axis=0))) for row in acting)]
-    i, j = (np.concatenate([pair[k] for pair in coupled]) for k in (0, 1))
-    _, label = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=M.shape), directed=False)
+    label = coupled(acting, M)
     return {row.id: frozenset(label[row.J.any(axis=0)].tolist()) for row in rows}
-
-
-def _pairs(support: IntArray) -> tuple[IntArray, IntArray]:
-    """Return one coordinate of a support with each of them."""
-    return np.repeat(support[:1], len(support)), support

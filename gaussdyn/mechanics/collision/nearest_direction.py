@@ -123,7 +123,7 @@ def shrunk_direction(
 
     FAR where they are, in their own size, farther apart than `limit`. The way is in the axes of i.
     """
-    d, a, b, k = row3(room, 3), 0, 0, 0
+    d, a, b, k = row3(room, 3), -1, -1, 0
     v = d if dot3(d, d) > 0.0 else (0.0, 0.0, 1.0)
     size = max(abs(d[0]), abs(d[1]), abs(d[2]))
     for _ in range(ROUNDS):

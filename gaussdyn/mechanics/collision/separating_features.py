@@ -14,7 +14,7 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .nearest_direction import LAST, NOWHERE, WEIGHTS, row3
-from .solids import climb, corner_of, edge_row, links_of, loop_of, normal_of, offset_of, over_face
+from .solids import climb, climb_below, corner_of, edge_row, links_of, loop_of, normal_of, offset_of, over_face
 from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
 
 ROUNDS = 24
@@ -37,21 +37,23 @@ def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, x, f)
-        if dot3(n, q) - offset_of(solids, x, f) <= best[2] + same:
+        enough = offset_of(solids, x, f) + best[2] + same
+        if dot3(n, q) <= enough:
             continue
-        k = climb(solids, y, b, along(NOWHERE, -1.0, turned_back(room, n)))
-        s = dot3(n, along(d, 1.0, turned_by(room, corner_of(solids, y, k)))) - offset_of(solids, x, f)
-        if s > best[2] + same:
+        k = climb_below(solids, y, b, along(NOWHERE, -1.0, turned_back(room, n)), dot3(n, d) - enough)
+        if k >= 0:
+            s = dot3(n, along(d, 1.0, turned_by(room, corner_of(solids, y, k)))) - offset_of(solids, x, f)
             best = (0, f, s, a, k)
     first, last = links_of(solids, y, b)
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, y, f)
-        if dot3(n, back) - offset_of(solids, y, f) <= best[2] + same:
+        enough, m = offset_of(solids, y, f) + best[2] + same, turned_by(room, n)
+        if dot3(n, back) <= enough:
             continue
-        k = climb(solids, x, a, along(NOWHERE, -1.0, turned_by(room, n)))
-        s = dot3(n, turned_back(room, along(corner_of(solids, x, k), -1.0, d))) - offset_of(solids, y, f)
-        if s > best[2] + same:
+        k = climb_below(solids, x, a, along(NOWHERE, -1.0, m), -dot3(m, d) - enough)
+        if k >= 0:
+            s = dot3(n, turned_back(room, along(corner_of(solids, x, k), -1.0, d))) - offset_of(solids, y, f)
             best = (1, f, s, k, b)
     return best
 

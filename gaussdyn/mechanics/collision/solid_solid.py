@@ -18,11 +18,10 @@ from ...arrays import Array
 from .box_box import LIKE_FACE, relative, slim, swap_roles
 from .feature_kinematics import BALL_PLANE
 from .nearest_direction import NOWHERE, row3, way_between
-from .primitives import BORDER, KIND, LEVEL, NONE, SAME, ball, line, plane, put, put_edges, put_over_rim
+from .primitives import BORDER, KIND, LEVEL, NONE, SAME, ball, centre_of, line, plane, put, put_edges, put_over_rim
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
     BLOCK,
-    climb,
     corner_of,
     count_of,
     edge_label,
@@ -30,11 +29,13 @@ from .solids import (
     edge_row,
     extent_of,
     face_label,
+    farthest_corner,
     links_of,
     loop_of,
     normal_of,
     offset_of,
     over_face,
+    radius_of,
     rim_label,
     within,
 )
@@ -63,7 +64,7 @@ def placed_back(room: Array, p: Vector) -> Vector:
 def facing(solids: Array, y: int, n: Vector, room: Array) -> int:
     """Return the face of Y that looks most against n, a direction in the axes of X."""
     m = turned_back(room, n)
-    k = climb(solids, y, 0, along(NOWHERE, -1.0, m))
+    k = farthest_corner(solids, y, along(NOWHERE, -1.0, m))
     best, least = -1, 1e300
     first, last = links_of(solids, y, k)
     for row in range(first, last):
@@ -148,7 +149,7 @@ def deepest(world: Array, solids: Array, pair: Pair, room: Array) -> float:
     """
     x, y, border = int(world[pair[0], BLOCK]), int(world[pair[1], BLOCK]), pair[5]
     n = normal_of(solids, x, pair[2])
-    low = corner_of(solids, y, climb(solids, y, 0, along(NOWHERE, -1.0, turned_back(room, n))))
+    low = corner_of(solids, y, farthest_corner(solids, y, along(NOWHERE, -1.0, turned_back(room, n))))
     return min(0.0, 2.0 * (dot3(n, placed(room, low)) - offset_of(solids, x, pair[2]))) - border
 
 
@@ -322,10 +323,20 @@ def nearest_corner(
         put(found, BALL_PLANE, label, ball(q, 0.0), plane(along(NONE, top, n), n))
 
 
+@kernel(f"boolean({A2}, {A2}, int64, int64, float64)", borrows=True)
+def balls_apart(world: Array, solids: Array, i: int, j: int, limit: float) -> bool:
+    """Return whether the balls about two polyhedra are farther apart than `limit`: most are whose bounds meet."""
+    d = along(centre_of(world, j), -1.0, centre_of(world, i))
+    reach = radius_of(solids, int(world[i, BLOCK])) + radius_of(solids, int(world[j, BLOCK])) + limit
+    return dot3(d, d) > max(reach, 0.0) ** 2
+
+
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
 def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of two polyhedra."""
     x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
+    if balls_apart(world, solids, i, j, limit):
+        return
     relative(world, i, j, room)
     same = SAME * max(extent_of(solids, x), extent_of(solids, y))
     near, n = way_between(world, solids, i, j, limit, room)

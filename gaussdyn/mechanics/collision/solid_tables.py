@@ -1,11 +1,13 @@
 """Polyhedra as rows of one table, for the kernels: a block for each, see `solids`.
 
-A block has two rows of counts, then corners, links, edges, faces and loops:
+A block has two rows of counts and `SEEDED`, then corners, links, edges, faces and loops:
 
 * V, E, F, and the numbers of the first rows of corners, links and edges;
 * the first rows of faces and loops, half sides (3) of the box about the origin that holds it, and its size;
+* `SEEDED`: the corner farthest in each of 27 directions, see `solids.seed_of`, and how far the farthest one of all is;
 * corner: x, y, z, its first link, and how many it has;
-* link of a corner: an edge there, the corner at its other end, and the face on the left on the way there;
+* link of a corner: an edge there, the corner at its other end, the face on the left on the way there, and where that
+  corner is (3);
 * edge: its two corners, the faces on its left and right, half its length;
 * face: outward normal (3), offset, its first row in the loops, and how many corners it has;
 * loop: a corner, the edge to the next one, and the border there: inward normal (3) within the face, and offset.
@@ -20,6 +22,9 @@ from .shapes import Box
 from .solid_hull import Polyhedron
 
 COLUMNS = 6
+SEEDED = 5  # rows of a block
+ROOMY = 1.0 + 1e-12  # times how far the farthest corner is: rounding
+HEAD = 2 + SEEDED  # rows before its corners
 
 
 class SolidTable:
@@ -92,7 +97,7 @@ def _runs(loop: tuple[int, ...], a: int, b: int) -> bool:
 def block_of(solid: Polyhedron, start: int) -> Array:
     """Return the block of a polyhedron that begins with row `start`."""
     V, E, F = len(solid.corners), len(solid.edges), len(solid.faces)
-    at = start + 2 + np.cumsum([0, V, 2 * E, E, F])  # first rows of corners, links, edges, faces, loops
+    at = start + HEAD + np.cumsum([0, V, 2 * E, E, F])  # first rows of corners, links, edges, faces, loops
     half = np.abs(solid.corners).max(axis=0)
     head = np.array([[V, E, F, *at[:3]], [*at[3:], *half, half.max()]], dtype=np.float64)
     corners, links = _corners_and_links(solid, int(at[1]))
@@ -101,7 +106,16 @@ def block_of(solid: Polyhedron, start: int) -> Array:
     edges[:, 4] = 0.5 * np.linalg.norm(solid.corners[solid.edges[:, 0]] - solid.corners[solid.edges[:, 1]], axis=1)
     counts = [len(loop) for loop in solid.faces]
     faces = np.column_stack([solid.normals, solid.offsets, at[4] + np.cumsum([0, *counts[:-1]]), counts])
-    return np.concatenate([head, corners, links, edges, faces, _loops(solid)])
+    return np.concatenate([head, _seeds(solid.corners), corners, links, edges, faces, _loops(solid)])
+
+
+def _seeds(corners: Array) -> Array:
+    """Return the rows `SEEDED` for corners."""
+    rows = np.zeros(SEEDED * COLUMNS)
+    ways = np.stack(np.meshgrid(*[(-1.0, 0.0, 1.0)] * 3, indexing="ij"), axis=-1).reshape(27, 3)
+    rows[:27] = (ways @ corners.T).argmax(axis=1)
+    rows[27] = ROOMY * np.linalg.norm(corners, axis=1).max()
+    return rows.reshape(SEEDED, COLUMNS)
 
 
 def _corners_and_links(solid: Polyhedron, start: int) -> tuple[Array, Array]:
@@ -114,6 +128,7 @@ def _corners_and_links(solid: Polyhedron, start: int) -> tuple[Array, Array]:
     for k, found in enumerate(meeting):
         corners[k] = *solid.corners[k], start + row, len(found), 0.0
         links[row : row + len(found), :3] = found
+        links[row : row + len(found), 3:] = solid.corners[[other for _, other, _ in found]]
         row += len(found)
     return corners, links
 

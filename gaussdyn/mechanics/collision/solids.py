@@ -13,6 +13,7 @@ from .feature_kinematics import BALL_PLANE
 from .primitives import NONE, axis_of, ball, centre_of, plane, put
 from .vectors import A2, V3, Vector, along, dot3
 
+LIKE = 0.414  # of the largest component of a direction: smaller ones count as zero for `seed_of`
 BLOCK = 21  # column of `world`: first row of the block; -1 for other shapes
 
 
@@ -128,11 +129,46 @@ def climb(solids: Array, block: int, start: int, n: Vector) -> int:
         moved = False
         first, last = links_of(solids, block, best)
         for row in range(first, last):
-            k = int(solids[row, 1])
-            value = dot3(n, corner_of(solids, block, k))
+            value = dot3(n, (solids[row, 3], solids[row, 4], solids[row, 5]))
             if value > top:
-                best, top, moved = k, value, True
+                best, top, moved = int(solids[row, 1]), value, True
     return best
+
+
+@kernel(f"int64({A2}, int64, int64, {V3}, float64)", borrows=True)
+def climb_below(solids: Array, block: int, start: int, n: Vector, most: float) -> int:
+    """Return what `climb` does, or -1 if a corner is met that is as far along n as `most`, or farther."""
+    best, top, moved = start, dot3(n, corner_of(solids, block, start)), True
+    while moved:
+        moved = False
+        first, last = links_of(solids, block, best)
+        for row in range(first, last):
+            value = dot3(n, (solids[row, 3], solids[row, 4], solids[row, 5]))
+            if value > top:
+                best, top, moved = int(solids[row, 1]), value, True
+        if top >= most:
+            return -1
+    return best
+
+
+@kernel(f"int64({A2}, int64, {V3})", borrows=True)
+def seed_of(solids: Array, block: int, n: Vector) -> int:
+    """Return a corner far along n: the farthest one along a way of length 0 or one along each axis that is like n."""
+    m = LIKE * max(abs(n[0]), max(abs(n[1]), abs(n[2])))
+    k = 9 * ((n[0] > m) - (n[0] < -m)) + 3 * ((n[1] > m) - (n[1] < -m)) + ((n[2] > m) - (n[2] < -m)) + 13
+    return int(solids[block + 2 + k // 6, k % 6])
+
+
+@kernel(f"int64({A2}, int64, {V3})", borrows=True)
+def farthest_corner(solids: Array, block: int, n: Vector) -> int:
+    """Return the corner farthest along n."""
+    return int(climb(solids, block, seed_of(solids, block, n), n))
+
+
+@kernel(f"float64({A2}, int64)", borrows=True)
+def radius_of(solids: Array, block: int) -> float:
+    """Return how far the farthest corner is from the origin, and a little more than rounding."""
+    return float(solids[block + 6, 3])
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
@@ -143,7 +179,7 @@ def on_plane(world: Array, solids: Array, i: int, j: int, limit: float, found: A
     height = dot3(n, along(centre_of(world, i), -1.0, centre_of(world, j)))
     if height - reach_of(solids, block, m) > limit:
         return
-    if height + dot3(m, corner_of(solids, block, climb(solids, block, 0, along(NONE, -1.0, m)))) > limit:
+    if height + dot3(m, corner_of(solids, block, farthest_corner(solids, block, along(NONE, -1.0, m)))) > limit:
         return
     for k in range(count_of(solids, block, 0)):
         p = corner_of(solids, block, k)
@@ -170,9 +206,12 @@ def farthest_on_ellipsoid(world: Array, i: int, n: Vector) -> Vector:
 
 @kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, {V3})", borrows=True)
 def farthest(world: Array, solids: Array, i: int, start: int, n: Vector) -> tuple[int, Vector]:
-    """Return the corner of solid i farthest along n (0 for a cylinder or an ellipsoid), and its place."""
+    """Return the corner of solid i farthest along n (0 for a cylinder or an ellipsoid), and its place.
+
+    start : corner to start with, negative without one.
+    """
     block = int(world[i, BLOCK])
     if block < 0:  # only ellipsoids have a third size
         return 0, farthest_on_ellipsoid(world, i, n) if world[i, 14] > 0.0 else farthest_on_cylinder(world, i, n)
-    k = climb(solids, block, start, n)
+    k = climb(solids, block, start if start >= 0 else seed_of(solids, block, n), n)
     return k, corner_of(solids, block, k)

@@ -12,6 +12,7 @@ from gaussdyn.mechanics.collision.mass import fill_of, joined
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Sphere
 from gaussdyn.mechanics.collision.solid_hull import hull_of
 from gaussdyn.mechanics.collision.solid_tables import block_of, box_polyhedron
+from gaussdyn.mechanics.collision.solids import climb, climb_below, farthest_corner, radius_of
 from gaussdyn.mechanics.spatial import ball, brick, pill, solid
 
 SPHERICAL = np.random.default_rng(0).normal(size=(600, 3))
@@ -129,11 +130,25 @@ def test_boxes_in_tables_are_numbered_as_boxes():
     for e, (a, b) in enumerate(solid_box.edges[:, :2].tolist()):
         assert b - a == 1 << e // 4
     block = block_of(solid_box, 7)
-    assert block[0].tolist() == [8, 12, 6, 9, 17, 41]
+    assert block[0].tolist() == [8, 12, 6, 14, 22, 46]
     for f, loop in enumerate(solid_box.faces):
         c = solid_box.corners[list(loop)]
         n = np.cross(c[1] - c[0], c[2] - c[1])
         assert np.allclose(n / np.linalg.norm(n), solid_box.normals[f])
+
+
+@pytest.mark.parametrize("solid", [box_polyhedron(Box(half=HALF)), hull_of("rock", SPHERICAL[:30])])
+def test_no_corner_is_farther_than_the_one_found_and_none_outside_the_ball(solid):
+    solids, rng = block_of(solid, 0), np.random.default_rng(4)
+    for n in [*rng.normal(size=(60, 3)), *np.eye(3), *-np.eye(3)]:
+        way, heights = tuple(n.tolist()), solid.corners @ n
+        found = [farthest_corner(solids, 0, way), *(climb(solids, 0, k, way) for k in range(len(heights)))]
+        assert np.allclose(heights[found], heights.max(), rtol=0.0, atol=1e-15)
+        for most in (heights.max() - 1e-9, heights.max() + 1e-9):
+            below = [climb_below(solids, 0, k, way, most) for k in range(len(heights))]
+            assert below == ([-1] * len(below) if most < heights.max() else found[1:])
+    length = np.linalg.norm(solid.corners, axis=1).max()
+    assert length < radius_of(solids, 0) < (1.0 + 1e-11) * length
 
 
 def test_moved_hulls_keep_their_faces():

@@ -7,7 +7,7 @@ import numpy as np
 from ...._jit import kernel
 from ....arrays import Array
 from ..primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, SURFACE
-from ..solids import BLOCK
+from ..solids import BLOCK, radius_of
 from ..terrain.surface_search import HIGH, LOW
 from ..vectors import A1, A2
 from .search_records import SearchShapes
@@ -27,7 +27,7 @@ def half_width(shapes: SearchShapes, world: Array, i: int, a: int) -> float:
         return float(np.sqrt(x * x + y * y + z * z))
     if kind in (MESH, SURFACE):
         solids, k = shapes.solids, shapes.table[i, 4] + 1
-        return float(x * solids[k, 2] + y * solids[k, 3] + z * solids[k, 4])
+        return min(float(x * solids[k, 2] + y * solids[k, 3] + z * solids[k, 4]), radius_of(solids, shapes.table[i, 4]))
     if kind == CYLINDER:
         return float(np.sqrt(x * x + y * y) * size[12] + z * size[13])
     return float(size[12] + (z * size[13] if kind == CAPSULE else 0.0))

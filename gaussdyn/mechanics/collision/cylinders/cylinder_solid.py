@@ -39,7 +39,6 @@ from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face
 from ..solid_solid import placed, placed_back
 from ..solids import (
     BLOCK,
-    climb,
     corner_of,
     count_of,
     edge_label,
@@ -47,6 +46,7 @@ from ..solids import (
     edge_row,
     extent_of,
     face_label,
+    farthest_corner,
     links_of,
     loop_of,
     normal_of,
@@ -112,7 +112,7 @@ def is_level(world: Array, solids: Array, i: int, j: int, n: Vector, cap_gap: fl
 def best_cap(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[int, float]:
     """Return the cap of cylinder j from which solid i is farthest, and how far."""
     block, e = int(world[i, BLOCK]), turned_by(room, (0.0, 0.0, 1.0))
-    down, up = climb(solids, block, 0, along(ZERO, -1.0, e)), climb(solids, block, 0, e)
+    down, up = farthest_corner(solids, block, along(ZERO, -1.0, e)), farthest_corner(solids, block, e)
     above = placed_back(room, corner_of(solids, block, down))[2] - world[j, 13]
     below = -placed_back(room, corner_of(solids, block, up))[2] - world[j, 13]
     return (1, above) if above > below else (0, below)
@@ -210,7 +210,7 @@ def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
     guess = along(guess, out[2], axis_of(world, i, 2))
     best, edge, rim, normal = -1e300, -1, 0, guess
     cap = 1 if dot3(guess, axis_of(world, j, 2)) < 0.0 else 0
-    first, last = links_of(solids, block, climb(solids, block, 0, out))
+    first, last = links_of(solids, block, farthest_corner(solids, block, out))
     for row in range(first, last):
         e = int(solids[row, 0])
         m = edge_row(solids, block, e)

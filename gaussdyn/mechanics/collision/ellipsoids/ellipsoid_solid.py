@@ -25,7 +25,6 @@ from ..smooth_kinematics import (
 )
 from ..solids import (
     BLOCK,
-    climb,
     corner_of,
     count_of,
     edge_label,
@@ -33,6 +32,7 @@ from ..solids import (
     edge_row,
     extent_of,
     face_label,
+    farthest_corner,
     links_of,
     normal_of,
     offset_of,
@@ -131,7 +131,7 @@ def ellipsoid_solid(world: Array, solids: Array, i: int, j: int, limit: float, r
         return
     block, d = int(world[i, BLOCK]), row3(room, 3)
     A = matrix_from(world, j, room)
-    best = nearest_about(solids, block, climb(solids, block, 0, out), A, d, out)
+    best = nearest_about(solids, block, farthest_corner(solids, block, out), A, d, out)
     if best[0] < 0:
         for k in range(count_of(solids, block, 0)):
             one = nearest_about(solids, block, k, A, d, out)

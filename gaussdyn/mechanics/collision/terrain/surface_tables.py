@@ -16,7 +16,7 @@ import numpy as np
 
 from ....arrays import Array, IntArray
 from ..solid_hull import FLAT, Polyhedron
-from ..solid_tables import block_of
+from ..solid_tables import HEAD, block_of
 
 FAN = 8  # boxes in a box
 
@@ -30,8 +30,8 @@ def surface_block(corners: Array, triangles: IntArray, start: int) -> Array:
     faces = tuple(map(tuple, triangles.tolist()))
     block = block_of(Polyhedron(corners, faces, edges, normals, offsets), start)
     V, E, F = len(corners), len(edges), len(triangles)
-    block[2 + V + 2 * E : 2 + V + 3 * E, 5] = convex
-    block[2 + np.unique(edges[convex, :2]), 5] = 1.0
+    block[HEAD + V + 2 * E : HEAD + V + 3 * E, 5] = convex
+    block[HEAD + np.unique(edges[convex, :2]), 5] = 1.0
     order = morton_order(corners[triangles].mean(axis=1))
     rows = np.zeros((F, 6))
     rows[:, 0], rows[:, 1] = order, joined(F, edges[level, 2:])[order]

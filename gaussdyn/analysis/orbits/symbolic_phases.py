@@ -17,6 +17,9 @@ import sympy as sp
 
 from ...arrays import Array
 from ...errors import InputError
+from ...integrate.contact_modes import CLOSED
+from ...integrate.event_driven.event_location import Seen
+from ...integrate.event_driven.guards import Guard
 from ...mechanics.lagrangian.equations import Equations, equations
 from ...mechanics.lagrangian.expressions import symbol, symbols
 from ...mechanics.lagrangian.model import Element, Model
@@ -25,26 +28,8 @@ from ...mechanics.scene import Scene
 
 Numbers = Callable[..., list[float]]
 ZERO = 1e-9  # m/s, m: what counts as no slip and as closed when a mode is looked for
+FORWARD, BACKWARD = CLOSED.but(slip=(1.0,)), CLOSED.but(slip=(-1.0,))
 HOLDS = 1e-7  # N: friction this much above its limit still holds: the slip that it would let through is rounding
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Guard:
-    """A function that is >= 0 during a phase.
-
-    Attributes
-    ----------
-    kind : str
-        stop, slip, lift_off, touchdown.
-    k : int
-        Number of the constraint.
-    sign : int
-        slip: in which direction it breaks loose.
-    """
-
-    kind: str
-    k: int
-    sign: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +48,7 @@ class SmoothPhase:
     slopes : callable
         (t, *y, *p) -> derivative of every guard with respect to t, y, flat.
     guards : tuple of Guard
+        stop, slip (with the direction in which it breaks loose), lift_off, touchdown.
     """
 
     mode: str
@@ -71,6 +57,32 @@ class SmoothPhase:
     values: Numbers
     slopes: Numbers
     guards: tuple[Guard, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovingPhase:
+    """A mode for values of the parameters p, as `integrate.variations` follows it; n: the length of y."""
+
+    phase: SmoothPhase
+    p: tuple[float, ...]
+    n: int
+    redundant: bool = False  # accelerations could not be solved for
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """Its conditions."""
+        return self.phase.guards
+
+    def slope(self, t: float, z: Array) -> Array:
+        """Return (y', Y')."""
+        return np.array(self.phase.extended(t, *z.tolist(), *self.p))
+
+    def look(self, t: float, z: Array) -> Seen:
+        """Return the conditions and their rates."""
+        at = (t, *z[: self.n].tolist(), *self.p)
+        slopes = np.array(self.phase.slopes(*at)).reshape(len(self.guards), 1 + self.n)
+        rates = slopes @ np.concatenate([[1.0], self.phase.field(*at)])
+        return Seen(t, np.array(self.phase.values(*at)), rates)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +138,10 @@ class Phases:
             known[mode] = _phase(self.derived, mode)
         return known[mode]
 
+    def moving(self, mode: str) -> MovingPhase:
+        """Return the phase of a mode for these values of the parameters."""
+        return MovingPhase(self.phase(mode), self.p, 2 * self.n)
+
     def field(self, mode: str, t: float, y: Sequence[float]) -> Array:
         """Return y'."""
         return np.array(self.phase(mode).field(t, *y, *self.p))
@@ -180,7 +196,9 @@ class Phases:
         held = mode[:k] + "s" + mode[k + 1 :]
         guards = self.phase(held).guards
         left = {
-            g.sign: x for g, x in zip(guards, self.values(held, t, y), strict=True) if g.k == k and g.kind == "slip"
+            int(g.ahead[0]): x
+            for g, x in zip(guards, self.values(held, t, y), strict=True)
+            if g.k == k and g.kind == "slip"
         }
         if all(x >= -HOLDS for x in left.values()):
             return held
@@ -307,18 +325,19 @@ def _guards(derived: Derived, mode: str, r: dict[tuple[int, int], sp.Expr]) -> t
         coefficients = _coefficients(element, rows.coefficients)
         dry = element.kind == "dry"
         if letter == "o":
-            guards.append(Guard("touchdown", k))
+            guards.append(Guard("touchdown", element.id, k, "place"))
             values.append(rows.gap)
         elif element.kind != "bilateral" and not dry:
-            guards.append(Guard("lift_off", k))
+            guards.append(Guard("lift_off", element.id, k, "force"))
             values.append(r[k, 0])
         if letter in "+-":
-            guards.append(Guard("stop", k, 1 if letter == "+" else -1))
+            guards.append(Guard("stop", element.id, k, "speed", FORWARD if letter == "+" else BACKWARD))
             values.append(rows.rate[element.size - 1] * (1 if letter == "+" else -1))
         if letter == "s":
             most = coefficients["cap_s"] if dry else coefficients["mu_s"] * r[k, 0]
             T = r[k, 0 if dry else 1]
-            guards += [Guard("slip", k, -1), Guard("slip", k, 1)]  # friction forward at its limit: it slips back
+            # friction forward at its limit: it slips back
+            guards += [Guard("slip", element.id, k, "force", way) for way in (BACKWARD, FORWARD)]
             values += [most - T, most + T]
     return guards, values
 

@@ -9,8 +9,9 @@ What is found is then polished on the motion itself, integrated again from the b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from ..._jit import A1, A2, kernel
 from ...arrays import EPS, Array
 from ..dop853 import STAGES, Piece
 from .guards import Guard
-from .smooth_phase import Phase
 
 GRAZE = 1e-12  # m: a lowest gap within this of zero is neither a touch nor a miss
 DEPTH = 12  # halvings of a stretch
@@ -154,13 +154,27 @@ class Crossing:
     k: int
 
 
+class Guarded(Protocol):
+    """What ends where a condition falls below zero: a `smooth_phase.Phase`, or one in symbols (`analysis.orbits`)."""
+
+    @property
+    def guards(self) -> Sequence[Guard]:
+        """Its conditions."""
+        ...
+
+    @property
+    def redundant(self) -> bool:
+        """Whether its reactions are not unique."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """The conditions of one phase along one step of the integrator.
 
     Attributes
     ----------
-    phase : Phase
+    phase : Guarded
     look : callable
         look(t) -> Seen on the dense output.
     offset : Array
@@ -169,7 +183,7 @@ class Search:
         What a condition may be wrong by.
     """
 
-    phase: Phase
+    phase: Guarded
     look: Look
     offset: Array
     noise: Array
@@ -222,7 +236,7 @@ class Search:
         if a.g[k] <= 0.0:
             return self._crossing(a.t, k)
         if b.g[k] > 0.0:
-            lowest = self._lowest(a, b, k)
+            lowest = self.lowest(a, b, k)
             if lowest is None:
                 return None
             t, g = lowest
@@ -234,7 +248,7 @@ class Search:
             return self._cut(a.t, t, k)
         return self._cut(a.t, b.t, k)
 
-    def _lowest(self, a: Seen, b: Seen, k: int) -> tuple[float, float] | None:
+    def lowest(self, a: Seen, b: Seen, k: int) -> tuple[float, float] | None:
         """Return when a condition is lowest between two points and how low, None if it is at one of them."""
         if not (a.rate[k] < 0.0 < b.rate[k]):
             return None

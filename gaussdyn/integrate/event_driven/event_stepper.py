@@ -38,11 +38,10 @@ from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
 from .clear_events import PassedSteps, clear_steps, more_clear_steps, rows_beside
-from .dynamic_jam import jam_of
 from .event_loop import begin, onward
 from .phase_integrator import Accuracy, Crowded, Slow, Stiff, Stuck, Unbounded
 from .phase_state import HARDLY, SETTLED
-from .rank_watch import nearly_dependent
+from .rank_watch import jam_of, nearly_dependent
 from .run_memory import RunMemory, Task
 from .segment import Segment, number_in
 from .simultaneous_contacts import rounding

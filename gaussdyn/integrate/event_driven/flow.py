@@ -117,7 +117,7 @@ def _found(
     """
     found, grazes = search.first(before, after)
     for graze in grazes:
-        room = room_of(search.phase.system, graze.id, segment.parts(piece.at(graze.t))[0])
+        room = room_of(segment.system, graze.id, segment.parts(piece.at(graze.t))[0])
         if room is not None and room <= BESIDE:
             continue
         here = segment.state()

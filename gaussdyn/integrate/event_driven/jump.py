@@ -16,7 +16,7 @@ from ...contact.manifolds import Here, doubles
 from ...contact.snapshot import Activation, rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
-from ..contact_modes import CLOSED, Modes, parts_of, rough
+from ..contact_modes import CLOSED, OPEN, Modes, parts_of, rough
 from ..impact.history import ImpactRecord
 from ..impact.impact import impact
 from ..impact.problem import one_sided
@@ -69,8 +69,8 @@ def settle(
         if struck:  # what an impact has stopped sticks, if it can
             still = {key: mode.but(slip=(), roll=()) if mode.slip or mode.roll else mode for key, mode in known.items()}
             guesses.insert(0, first_modes(place.rows, still, activation))
-    else:
-        guesses = after_event(known, place, fired, activation)
+    else:  # what is passed on to another feature here ends, also where the end of the first is not reached to rounding
+        guesses = after_event({**known, **dict.fromkeys(twice & known.keys(), OPEN)}, place, fired, activation)
     q, v = held(segment.system, guesses[0], segment.t, segment.q, segment.v, place.rows)
     if not (q is segment.q and v is segment.v):
         q, v = _apart(segment, place.rows, guesses[0], q, v)

@@ -23,8 +23,8 @@ from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
 from ..impact.problem import one_sided
-from .dynamic_jam import jam_of
 from .phase_state import HOLDS, Instant, Place
+from .rank_watch import jam_of
 from .run_memory import Setting
 from .slip_onset import aligned, speeds_up
 from .smooth_phase import Phase

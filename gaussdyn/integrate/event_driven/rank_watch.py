@@ -2,7 +2,7 @@
 
 `event_loop` begins to watch (`watching`), asks after steps, also where they end in an event, whether they have leapt
 over such a point (`leapt`), lets the flow go up to the barrier, and asks there whether the motion has arrived
-(`arriving`).
+(`arriving`). Where none goes on though no rows depend on others, friction may be the reason (`jam_of`).
 
 With U and K, bases of the range of J and of its kernel at the beginning of a step, the determinant of (U^T J, K^T)
 passes through zero where the rank is lost, and changes its sign there if branches cross: a step that leaps over such a
@@ -26,8 +26,8 @@ from ...mechanics.branching.section import RankLoss, involved, rank_loss_ahead
 from ...mechanics.rows import Row
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
-from .phase_state import HARDLY
-from .smooth_phase import Phase
+from .phase_state import HARDLY, Place, over_mass, rank_of
+from .smooth_phase import Phase, range_of
 
 if TYPE_CHECKING:
     from .segment import Segment
@@ -46,6 +46,7 @@ TURNS = 2.3  # rad per length of the way of a quaternion, up to turns by pi
 FOLLOWED = 1e-3  # of a way: curves that are known for less of it say nothing
 CLOSE = 1e-5  # smallest over largest singular value of constraints
 MATTER = 1e-2  # of a null vector: constraints that are named
+SINGULAR = 1e-7  # singular values of W over that without friction: those below are as good as zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -321,3 +322,43 @@ def may_lose_rank(phase: Phase) -> bool:
 
 def _joints(phase: Phase) -> bool:
     return any(row.bilateral and row.level == "position" for row in phase.rows)
+
+
+def jam_of(phase: Phase, place: Place) -> str:
+    """Return in words which reactions have no matrix that gives them at a place; nothing where all have one.
+
+    W = G M^-1 B, where B is G^T less friction along the ways of slip, is singular for some places and ways. A motion
+    may be drawn to such a point in a finite time: its reactions grow without bound, or have a limit that they come to
+    ever faster. Beyond it the modes do not go on, and which others do is open. Source: Genot, Brogliato (1999), New
+    results on Painleve paradoxes, 4.
+    """
+    if not any(part.slips and not part.dry for part in phase.parts):
+        return ""
+    G, B, _, _ = phase.columns(place.rows, place.v)
+    X = np.array([over_mass(place.M, B.T), over_mass(place.M, G.T)])
+    for group in phase.slipping(G @ X[0]):
+        null = _null_vector(G[group], B[group], X[:, :, group])
+        if null is None:
+            continue
+        size = dict.fromkeys((part.k for part in phase.parts), 0.0)
+        for part in phase.parts:
+            own = null[np.isin(group, np.arange(part.at.start, part.at.stop))]
+            size[part.k] = float(np.abs(own).max(initial=0.0))
+        first = max(size, key=lambda k: size[k])
+        beside = [place.rows[k].id for k, x in size.items() if k != first and x > MATTER * size[first]]
+        words = f"the reaction of {place.rows[first].id} is determined no longer"
+        words += f", with {'that' if len(beside) == 1 else 'those'} of {', '.join(beside)}" if beside else ""
+        return f"{words}: the matrix that gives it is singular there (a dynamic jam)"
+    return ""
+
+
+def _null_vector(G: Array, B: Array, X: Array) -> Array | None:
+    """Return the reactions that push nothing along G but by rows that others make up for; None: there are none.
+
+    What friction makes of W is asked, not what masses do: X has M^-1 B and M^-1 G^T.
+    """
+    rank = rank_of(G)
+    left, right = range_of(G, rank), range_of(B, rank)
+    own, plain = (left.T @ G @ x for x in X)
+    _, s, V = np.linalg.svd(np.linalg.solve(plain @ left, own @ right))
+    return np.asarray(right @ V[-1]) if s[-1] <= SINGULAR else None

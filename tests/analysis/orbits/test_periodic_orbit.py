@@ -13,11 +13,11 @@ from sympy.physics.mechanics import dynamicsymbols
 from gaussdyn.analysis.orbits.bifurcations import hopf
 from gaussdyn.analysis.orbits.continuation import branch_of_orbits
 from gaussdyn.analysis.orbits.periodic_orbit import close_orbit, periodic_orbit, rest_point
-from gaussdyn.analysis.orbits.saltation import saltation
 from gaussdyn.analysis.orbits.symbolic_phases import Phases
 from gaussdyn.analysis.orbits.variational_flow import flow
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.saltation import saltation
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.lagrangian.system import Contact, Friction, Holonomic, LagrangianSystem
 from gaussdyn.mechanics.state import State

@@ -7,8 +7,8 @@ import pytest
 
 from gaussdyn import State, build
 from gaussdyn.integrate.contact_modes import CLOSED
-from gaussdyn.integrate.event_driven.dynamic_jam import jam_of
 from gaussdyn.integrate.event_driven.phase_state import Place
+from gaussdyn.integrate.event_driven.rank_watch import jam_of
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
 from gaussdyn.mechanics.planar.bodies import Marker, box
 from gaussdyn.mechanics.planar.contacts import PlanarContact

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import Array
-from ...errors import InputError
+from ..arrays import Array
+from ..errors import InputError
 
 
 def saltation(

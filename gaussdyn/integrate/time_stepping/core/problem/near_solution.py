@@ -41,7 +41,7 @@ READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them the last reactions are not taken as they are
 
 
-@record(I1, I1, I1, A1, A1, A1, A1, A1, A1, A1, A3, A2, A2, "VelocitySpace")
+@record(I1, I1, I1, I1, A1, A1, A1, A1, A1, A1, A1, A3, A2, A2, "VelocitySpace")
 class Near(NamedTuple):
     """Work space, and the last factor.
 
@@ -52,6 +52,8 @@ class Near(NamedTuple):
         as far as it was seen when W was put or since.
     place : IntArray, shape (m,)
         The equation of every row, -1: its block is open.
+    order : IntArray, shape (m,)
+        The row of every equation.
     pivot : IntArray, shape (m,)
     A : Array, shape (m m,)
         The factor, row by row.
@@ -66,6 +68,7 @@ class Near(NamedTuple):
 
     size: IntArray
     place: IntArray
+    order: IntArray
     pivot: IntArray
     A: Array
     u: Array
@@ -83,7 +86,7 @@ class Near(NamedTuple):
 def room(n: int, layout: Layout, M: Array, Z: Array) -> Near:
     """Return work space for n blocks; see `velocity_space.room`."""
     m = len(Z)
-    numbers = [np.zeros(k, dtype=np.int64) for k in (3, m, m)]
+    numbers = [np.zeros(k, dtype=np.int64) for k in (3, m, m, m)]
     vectors = [np.zeros(m + 3), *(np.zeros(m) for _ in range(5))]
     rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, layout, M, Z)
     return Near._make([*numbers, np.zeros(m * m), *vectors, *rest])
@@ -201,9 +204,9 @@ def same_open(near: Near, start: IntArray) -> bool:
 @kernel(f"void(Near, {A1}, int64, int64, {A1})", borrows=True)
 def put_row(near: Near, W: Array, n: int, i: int, row: Array) -> None:
     """Put row i of W, what has a place of it."""
-    for j in range(n):
-        if near.place[j] >= 0:
-            row[near.place[j]] = W[i * n + j]
+    order, first = near.order, i * n
+    for j in range(near.size[0]):
+        row[j] = W[first + order[j]]
 
 
 @kernel(f"boolean(Near, {A1}, {I1}, {A1}, float64)", borrows=True)
@@ -240,6 +243,7 @@ def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float)
         still = vanishes(near.Y[k], start[k + 1] - start[k])
         for i in range(start[k], start[k + 1]):
             near.place[i] = -1 if still else m
+            near.order[m] = i  # of the last row that has a place before the next one
             m += 0 if still else 1
     near.size[0], near.size[1] = m, space.used[0]
     if near.size[1]:

@@ -1,7 +1,7 @@
 """One island of a contact problem: solved from its last impulses, by what costs more and more.
 
-Newton's method; proximal points where these are near; central paths, ended by Newton's method where it can; answers
-with other friction.
+Newton's method; that of Josephy where there are few contacts; proximal points where these are near; central paths,
+ended by Newton's method where it can; answers with other friction.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ...linalg.block_lu import Ordering
 from .bodies_interior_point import begin_path, follow_path
 from .body_problem import BodyProblem, BodyWork, Iterate
 from .coulomb import linearise_modes
+from .josephy_newton import josephy_newton
 from .newton import COARSE, FINE, Goal, modes_newton, motion, newton_step, residual, without_impulses
 from .one_by_one import gauss_seidel
 from .proximal import proximal_point
@@ -21,6 +22,7 @@ from .structure import copy_rows
 FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
 SHRUNK = 0.5  # of the residual by the few
 FEW, MORE, GAINED = 3, 8, 0.1  # the same of Newton's method at the end of paths: a few, more if these gain as much
+PIVOTED, STEPS = 40, 12  # contacts up to which normal impulses are pivoted, and how often at most
 SWEEPS = 10  # before what begins near the last impulses
 CLOSE, BRIEF = 1e-3, 16  # residual of these from which proximal points are taken at once, and factorisations of them
 GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tried
@@ -90,6 +92,21 @@ def full_newton(
     return E, floor, factors
 
 
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)")
+def by_pivots(
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
+) -> tuple[float, float, int]:  # fmt: skip
+    """Pivot normal impulses from p; return E, its floor and the number of factorisations.
+
+    Full Newton steps end it where pivots leave much rounding: they are small where contacts of parallel faces stick.
+    """
+    E, floor, factors = josephy_newton(problem, ordering, work, iterate, tol, STEPS)
+    if max(tol, floor) < E:
+        E, floor, used = full_newton(problem, ordering, work, iterate, tol, FEW)
+        factors += used
+    return E, floor, factors
+
+
 @kernel("void(BodyProblem, BodyWork, Iterate)", borrows=True)
 def sweep_from_start(problem: BodyProblem, work: BodyWork, iterate: Iterate) -> None:
     """Put what sweeps make of the first impulses."""
@@ -107,6 +124,9 @@ def by_proximal_points(
     """Take proximal points from p, and end them by Newton's method; return E, its floor and factorisations."""
     p, u, _best, _start, v = iterate
     E, factors, floor = proximal_point(problem, ordering, work, p, v, u, tol, limit)
+    if max(tol, floor) < E < PATIENTLY and problem.contacts.first[-1] <= PIVOTED:
+        E, floor, used = josephy_newton(problem, ordering, work, iterate, tol, STEPS)
+        factors += used
     if max(tol, floor) < E < PATIENTLY:
         E, floor, used = full_newton(problem, ordering, work, iterate, tol, PATIENCE)
         factors += used
@@ -217,7 +237,10 @@ def solve_island(
     copy_rows(problem.contacts.first[-1], p, start)
     E, floor, factors = newton_first(problem, ordering, work, iterate, tol, ready)
     slow = int(not max(tol, floor) >= E)
-    if slow:
+    if slow and problem.contacts.first[-1] <= PIVOTED:
+        E, floor, used = by_pivots(problem, ordering, work, iterate, tol)
+        factors += used
+    if max(tol, floor) < E:
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..._frozen import maker
 from ...arrays import EPS, Array
 from ..laws.laws import MU, MU_S
 from ..problems.complementarity import ComplementarityProblem, Problem, as_blocks
@@ -20,6 +21,9 @@ from .polish import polish
 from .scaled import Scaled, scaled
 
 POLISHABLE = 1e-6  # residual E of a large problem above which Newton's method from the start is quicker than a polish
+
+
+_solution = maker(Solution)
 
 
 class Approach(Protocol):
@@ -78,10 +82,11 @@ def verified(
     x, lam = blocks.recover(r)
     solved = figures.small(tol) and (blocks.form is None or not contradiction(blocks, x))
     unique = Uniqueness(blocks, r, modes) if solved else (None, None)
-    return Solution(
+    return _solution(
         problem=problem, status=Status.SOLVED if solved else Status.MAX_ITERATIONS,
         x=x if problem is blocks else r, lam=lam, r=r, u=u, modes=modes,
-        residuals=figures, unique=unique, method=method, iterations=iterations,
+        residuals=figures, unique=unique, null_space=None, method=method, iterations=iterations,
+        certificate=None, message="",
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._frozen import maker
 from ..._show import brief
 from ...arrays import Array, IntArray, finite_only, matrix, vector
 from ...errors import InputError
@@ -19,7 +20,6 @@ from .condensation import Elimination
 
 SMALL_ROWS = 60  # patterns of full matrices up to here are kept
 NOTHING = np.zeros(0)
-FORM = ("M", "h", "J", "w", "G", "b", "B", "B_abs")
 Matrix = Any  # Array or scipy.sparse.csr_array: both know @ and .T
 
 
@@ -99,10 +99,10 @@ class GlobalForm:
     @classmethod
     def trusted(cls, *numbers: Matrix) -> GlobalForm:
         """Return a form of M, h, J, w, G, b, B and B_abs that are known to be good, without checks or copies."""
-        form = object.__new__(cls)
-        for name, value in zip(FORM, numbers, strict=True):
-            object.__setattr__(form, name, value)
-        return form
+        return _form(*numbers)
+
+
+_form = maker(GlobalForm)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,6 +116,9 @@ class Rows:
     spectra: Array  # (n, 3): lowest and highest eigenvalue of the symmetric part of W_kk, and |W_kk|
 
     __repr__ = brief
+
+
+_rows = maker(Rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -270,7 +273,7 @@ def _described(W: Matrix, q: Array, table: LawTable, *, given: bool) -> tuple[Ro
         finite_only("W", data)
     if not monotone and given:  # what joints leave of a W that was condensed may be nothing but rounding
         _check_cone_blocks(spectra, D, table)
-    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho, idle
+    return _rows(data, indices, indptr, D, spectra), rho, idle
 
 
 def _full(m: int) -> tuple[IntArray, IntArray]:
@@ -285,10 +288,11 @@ _pattern = cache(_full)  # a time step asks for the same few small ones
 
 @cache
 def _kernels() -> tuple[Any, Any]:
+    from ..._jit import entry_of
     from ...linalg.sparse_rows import motion
     from ..laws.projections import block_spectra
 
-    return block_spectra, motion
+    return entry_of(block_spectra), entry_of(motion)
 
 
 def _check_cone_blocks(spectra: Array, D: Array, table: LawTable) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._frozen import maker
 from ...arrays import EPS, Array, IntArray
 from ...linalg.cones import norms
 from ..problems.complementarity import ComplementarityProblem, LinearComplementarity
@@ -69,6 +70,7 @@ class Residuals:
         return {key: x if x is not None and np.isfinite(x) else None for key, x in values.items()}
 
 
+_figures = maker(Residuals)
 UNKNOWN = Residuals(E=float("inf"))  # of an answer that is not finite, or whose sizes overflow
 
 
@@ -144,6 +146,7 @@ def modes(problem: ComplementarityProblem, u: Array, r: Array, rho: Array | None
     Degenerate: the block lies on the border of two modes within 1e-8 of |rho q|.
     """
     rho = problem.rho if rho is None else rho
+    u, r, rho = (np.ascontiguousarray(x, np.float64) for x in (u, r, rho))
     return _names(_audit(problem, u, r, rho)[1])
 
 
@@ -152,6 +155,7 @@ def examine(
 ) -> tuple[Residuals, tuple[str, ...], Array]:
     """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
     rho = problem.rho if rho is None else rho
+    r = np.ascontiguousarray(r, np.float64)
     u = problem.motion(r)
     out, codes = _audit(problem, u, r, rho)
     weighted, plain, dual, penetration, cone, slip, angle, work, scale, nq, nr, nu = out.tolist()
@@ -159,7 +163,7 @@ def examine(
         return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
     load, size = (scale if scale > EPS else 1.0), (nq if nq > EPS else 1.0)  # absolute where that is rounding
     plain, largest = math.sqrt(plain), max(nq, nr, nu)
-    figures = Residuals(
+    figures = _figures(
         E=math.sqrt(weighted) / load,
         floor=EPS * nr / scale if scale > EPS else 0.0,
         rel_q=plain / size,
@@ -191,9 +195,10 @@ def _audit(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> t
 
 @cache
 def _kernel() -> Any:
+    from ..._jit import entry_of
     from .residual_kernels import audit
 
-    return audit
+    return entry_of(audit)
 
 
 def _names(codes: IntArray) -> tuple[str, ...]:

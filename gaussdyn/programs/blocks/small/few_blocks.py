@@ -61,6 +61,7 @@ def _data(blocks: ComplementarityProblem) -> tuple[Any, ...]:
 
 @cache
 def _kernel() -> Any:
+    from ...._jit import entry_of
     from .attempts import first_attempts
 
-    return first_attempts
+    return entry_of(first_attempts)

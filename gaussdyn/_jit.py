@@ -3,11 +3,13 @@
 Numba compiles a kernel together with all that it calls, so that LLVM could inline it; what is large LLVM does not
 inline, but optimises and translates once more in every caller, and in the callers of those. Large kernels (`APART`) are
 therefore called by their address, under a name of their own: a caller declares it, and has it loaded before itself.
-Only kernels that Python calls (``entry``) get what takes numbers and arrays out of Python's objects.
+Only kernels that Python calls (``entry``) get what takes numbers and arrays out of Python's objects. What few runs come
+to (``rare``) is compiled, or loaded, when it is called first, wherever that is (`_rare`).
 """
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import sys
@@ -26,10 +28,12 @@ from numba.core import caching, cgutils, config, event, typeinfer
 from numba.core import types as numba_types
 from numba.core.codegen import ll as llvm
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.typing.templates import make_concrete_template
 from numba.extending import intrinsic
 
 from ._cache import NEEDED, kernel_directory, machine_code, reason, say
 from ._lean_numba import lean, short_loops
+from ._rare import Words, called_late
 from ._records import RECORDS
 from ._records import Held as Held
 from ._records import nothing as nothing
@@ -80,7 +84,7 @@ def unkept() -> str:
 
 
 def kernel(
-    signature: str | list[str], *, inline: bool = False, borrows: bool = False, entry: bool = False
+    signature: str | list[str], *, inline: bool = False, borrows: bool = False, entry: bool = False, rare: bool = False
 ) -> Callable[[F], F]:
     """Compile a function for fixed argument types, caching the machine code on disk.
 
@@ -90,8 +94,8 @@ def kernel(
     Parameters
     ----------
     signature : str or list of str
-        Numba type strings, e.g. ``"float64(float64[::1], float64[:,::1])"``: the function is compiled when its
-        module is imported, so that no call ever waits for the compiler; machine code on disk is loaded when needed.
+        Numba type strings, e.g. ``"float64(float64[::1], float64[:,::1])"``: the function is compiled, or its machine
+        code taken from disk, when it is called first, or a caller of it is compiled.
     inline : bool
         Inline into callers (for a few lines only).
     borrows : bool
@@ -99,6 +103,9 @@ def kernel(
         arguments then cost nothing (counting them can take longer than the work).
     entry : bool
         Python calls it. Others can be called from there, too, by tests: what is missing is made in every process.
+    rare : bool
+        Few runs call it: its callers are compiled without it, and look it up in their first call. For what is large,
+        or leads to much: LLVM does not see into it from its callers, and each call looks at a word in memory first.
     """
     options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
     options["inline"] = "always" if inline else "never"
@@ -109,7 +116,7 @@ def kernel(
 
     def _compile(function: F) -> F:
         with _building():
-            jitted: F = _compiled(function, signatures, options)
+            jitted: F = _compiled(function, signatures, options, _Rare if rare else _Waiting)
             return jitted
 
     return _compile
@@ -122,22 +129,23 @@ def _building() -> Iterator[None]:
         yield
         return
     with _build.lock, lean(), event.install_listener("numba:compile", _build):
-        start = time.perf_counter()
+        start, collecting = time.perf_counter(), gc.isenabled()
+        gc.disable()  # looking for waste takes a tenth of the time, and finds next to nothing
         try:
             yield
         finally:
             _build.seconds += time.perf_counter() - start
+            if collecting:
+                gc.enable()
 
 
-def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> Any:
-    """Do what ``numba.njit(signatures, cache=True)`` does, also where nothing can be kept or files are damaged."""
+def _compiled(function: Any, signatures: list[str], options: dict[str, Any], kind: type[_Waiting]) -> Any:
+    """Do what ``numba.njit(signatures, cache=True)`` does late, also where nothing can be kept or files are damaged."""
     if config.DISABLE_JIT:  # to debug, or to import everything quickly
         return function
     jitted = numba.njit(**options)(function)
     jitted._cache = _Kept(function)
-    waiting = _KERNELS[_name(jitted)] = _Waiting(jitted, signatures)
-    if not waiting.on_disk():
-        waiting.take()
+    KERNELS[_name(jitted)] = kind(jitted, signatures)
     return jitted
 
 
@@ -155,6 +163,13 @@ class _Waiting:
     def on_disk(self) -> bool:
         """Return whether there is an index of its machine code, which a look at this source's place tells."""
         return os.path.exists(self.jitted._cache._cache_file._index_path)
+
+    def parts(self) -> set[str]:
+        """Return the kernels that it is compiled with, or calls by address."""
+        function = self.jitted.py_func
+        used = (function.__globals__.get(name) for name in function.__code__.co_names)
+        known = (getattr(one, "_waiting", None) for one in used)
+        return {_name(one.jitted) for one in known if one is not None and not isinstance(one, _Rare)}
 
     @cached_property
     def kinds(self) -> list[Any]:
@@ -257,7 +272,44 @@ class _Waiting:
         return self.jitted.overloads.values()
 
 
-_KERNELS: dict[str, _Waiting] = {}  # by module and name
+class _Rare(_Waiting):
+    """A kernel that its callers look up in their first call."""
+
+    words: Words | None = None
+
+    def take(self) -> None:
+        """Take the machine code from disk, or compile it; callers do without as before."""
+        super().take()
+        self.jitted.get_call_template = self.typed
+
+    def typed(self, arguments: Any, named: Any) -> Any:
+        """Return how a caller that is compiled calls it: by its signatures alone."""
+        jitted, needed = self.jitted, _Word(_name(self.jitted))
+        if jitted.get_overload != self.key:
+            jitted.get_overload = self.key
+            for number, kind in enumerate(self.kinds):
+                call = called_late(needed.name, number, kind, _Declared(needed))
+                jitted.targetctx._defns[self.key(kind.args)].append(call, kind.args)
+        needed()
+        folded, given = jitted._compiler.fold_argument_types(arguments, named)
+        return make_concrete_template(needed.name, needed.name, self.kinds), folded, given, {}
+
+    def key(self, kinds: Any) -> Any:
+        """Return by what numba finds how to call it."""
+        return self, tuple(kinds)
+
+    def name_words(self) -> None:
+        """Have places for its addresses."""
+        self.words = self.words or Words(_name(self.jitted), len(self.signatures), self.find)
+
+    def find(self, number: int) -> int:
+        """Return the address of what was compiled for one signature."""
+        self.load()
+        found = self.jitted.overloads[tuple(self.kinds[number].args)]
+        return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
+
+
+KERNELS: dict[str, _Waiting] = {}  # by module and name
 
 
 def _name(jitted: Any) -> str:
@@ -271,7 +323,17 @@ class _Needed(NamedTuple):
 
     def __call__(self) -> None:
         """Have it in memory, its address known."""
-        _KERNELS[self.name].name_addresses()
+        KERNELS[self.name].name_addresses()
+
+
+class _Word(NamedTuple):
+    """A rare kernel: on disk with its callers, and called before they are loaded."""
+
+    name: str
+
+    def __call__(self) -> None:
+        """Have a place for its address."""
+        cast(_Rare, KERNELS[self.name]).name_words()
 
 
 class _Declared:
@@ -279,7 +341,7 @@ class _Declared:
 
     empty: Any = None
 
-    def __init__(self, needed: _Needed) -> None:
+    def __init__(self, needed: _Needed | _Word) -> None:
         self._reload_init = {needed}
 
     def _ensure_finalized(self) -> None:
@@ -365,7 +427,9 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             sys.modules[module_name] = module  # where numba looks for it when it loads the machine code
-    return kernel(signature, entry=True)(cast(Callable[..., Any], getattr(module, name)))  # takes the lock, counts
+    made: Callable[..., Any] = kernel(signature, entry=True)(getattr(module, name))
+    loaded(made)
+    return made
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 PACKAGE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"^from \.+_jit import", re.MULTILINE)
 IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-ALWAYS = ("_jit.py", "_lean_numba.py", "_records.py")  # what compiles them
+ALWAYS = ("_jit.py", "_lean_numba.py", "_rare.py", "_records.py")  # what compiles them
 CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 

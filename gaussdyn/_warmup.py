@@ -1,7 +1,7 @@
-"""All kernels compiled at once, in as many processes as there are cores (at most four).
+"""Kernels compiled ahead, in as many processes as there are cores (at most four): all, or those that a command needs.
 
-A module is given out when every kernel module that it imports is on disk: its own kernels are all that is compiled
-then, none is compiled twice, and no two processes write the same file of the cache. The longest chains go first.
+A kernel is given out when all that it is compiled with is on disk: none is compiled twice then, and no two processes
+write the same file of the cache. The longest chains go first.
 """
 
 from __future__ import annotations
@@ -18,38 +18,48 @@ import sys
 import threading
 from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from . import _cache
 from ._cache import say
-from ._kernel_files import PACKAGE, kernel_sources, reached
+from ._kernel_files import PACKAGE, kernel_sources
 
-WORTH = 8  # modules: fewer are compiled sooner by the process that needs them
+WORTH = 24  # kernels: fewer are compiled sooner by the process that needs them
 MOST = 4  # processes: two take up to 1.3 GB each, and chains of callers leave little to do for more
 KERNEL = re.compile(r"^@kernel\(", re.MULTILINE)
-ROOTS = {  # kernel modules that lead to others, by what a command is sure to need
+ROOTS = {  # kernels that a command is sure to need, with what they are compiled with
     "steps": (
-        "gaussdyn.integrate.time_stepping.core.step",
-        "gaussdyn.integrate.time_stepping.core.contact_list",
+        "gaussdyn.integrate.time_stepping.core.step.take_steps",
+        "gaussdyn.integrate.time_stepping.core.step.retake_step",
+        "gaussdyn.integrate.time_stepping.core.step.open_step",
+        "gaussdyn.integrate.time_stepping.core.step.resume_step",
+        "gaussdyn.programs.blocks.small.attempts.first_attempts",  # outcomes in the plane
     ),
     "free bodies": (
-        "gaussdyn.integrate.time_stepping.compiled.step_loop",
-        "gaussdyn.mechanics.trees.forest_state",
+        "gaussdyn.contact.free_bodies.block_places.block_places",
+        "gaussdyn.integrate.time_stepping.compiled.position_projection.project_end",
+        "gaussdyn.integrate.time_stepping.compiled.step_loop.advance_bodies",
+        "gaussdyn.mechanics.collision.broad_phase.meet_all",
+        "gaussdyn.mechanics.collision.broad_phase.meet_half_space",
+        "gaussdyn.mechanics.collision.contact_rows.feature_rows",
+        "gaussdyn.mechanics.collision.feature_kinematics.feature_geometry",
     ),
     "outcomes": (
-        "gaussdyn.programs.enumeration.search_kernels",
-        "gaussdyn.programs.active_set.dual_method",
-        "gaussdyn.programs.conic.interior_point",
+        "gaussdyn.programs.enumeration.search_kernels.explore",
+        "gaussdyn.programs.active_set.dual_method.solve_rows",
+        "gaussdyn.programs.conic.interior_point.smallest_many",
     ),
     "problems": (
-        "gaussdyn.programs.blocks.small.attempts",
-        "gaussdyn.programs.solution.residual_kernels",
-        "gaussdyn.linalg.block_lu3",
+        "gaussdyn.programs.blocks.small.attempts.first_attempts",
+        "gaussdyn.programs.laws.projections.block_spectra",
+        "gaussdyn.programs.solution.residual_kernels.audit",
+        "gaussdyn.linalg.sparse_rows.motion",
     ),
 }
-Needs = dict[str, frozenset[str]]  # names of kernel modules -> those that must be compiled before them
+Kernels = dict[str, tuple[str, set[str], int]]  # by name: module, kernels that it is compiled with, length of its code
 
 
 class _Stopped(Exception):
@@ -77,15 +87,16 @@ def compile_all(processes: int | None = None) -> dict[str, Any]:
     OSError
         What is compiled cannot be kept on disk: there is no room.
     """
-    sources = {module_name(path): path for path in kernel_sources()}
-    missing = [name for name, path in sources.items() if not stored(path)]
-    needs = needs_among(sources, missing)
-    team = _Team(needs, by_urgency(needs, {name: kernels_in(sources[name]) for name in missing}), len(sources))
+    modules = [module_name(path) for path in kernel_sources()]
+    for name in modules:
+        import_module(name)
+    missing = to_compile()
+    team = _Team(missing)
     wanted = min(processes or min(cores(), MOST), len(missing))
     if wanted > 1:
         say(f"gaussdyn: compiling its kernels, once, in {wanted} processes ...")
         team.work(wanted)
-    return {"modules": list(sources), "processes": max(wanted, 1), **_here(sources, team)}
+    return {"modules": modules, "processes": max(wanted, 1), **_here(team)}
 
 
 def ready(*needs: str) -> None:
@@ -94,49 +105,46 @@ def ready(*needs: str) -> None:
 
 
 def compile_ahead(roots: Iterable[str]) -> None:
-    """Compile some kernel modules and those that they import, with all cores, unless it was done before.
+    """Compile some kernels and what they are compiled with, with all cores, unless it was done before.
 
-    What cannot be done here is left to their import.
+    What cannot be done here is left to the process that needs it.
 
     Parameters
     ----------
-    roots : names of kernel modules
+    roots : names of kernels
     """
-    files = [PACKAGE.joinpath(*root.split(".")[1:]).with_suffix(".py") for root in roots]
-    if cores() < 2 or all(map(stored, files)):
+    names = list(roots)
+    if cores() < 2:
         return
-    there, paths = {module_name(path): path for path in kernel_sources()}, reached(files)
-    missing = [name for name, path in there.items() if path in paths and not stored(path)]
+    for name in names:
+        import_module(name.rpartition(".")[0])
+    missing = to_compile(names)
     if len(missing) < WORTH:
         return
-    needs = needs_among(there, missing)
-    team = _Team(needs, by_urgency(needs, {name: kernels_in(there[name]) for name in missing}), len(missing))
-    say(f"gaussdyn: compiling what this needs, once ({len(missing)} modules, about a minute) ...")
-    team.work(min(cores(), MOST))
+    say(f"gaussdyn: compiling what this needs, once ({len(missing)} kernels, about a minute) ...")
+    _Team(missing).work(min(cores(), MOST))
 
 
-def _here(sources: Iterable[str], team: _Team) -> dict[str, Any]:
-    """Import in this process what the team has not done: compiled if need be."""
-    rest = [name for name in sources if name not in team.done]
-    if not rest:
-        return team.counts()
+def _here(team: _Team) -> dict[str, Any]:
+    """Compile in this process what the team has not done."""
     from . import _jit
 
-    for name in rest:
-        team.tell(name)
-        import_module(name)
-        if _jit.unkept():
-            raise OSError(_jit.unkept())
+    for name in team.order:
+        if name not in team.done:
+            team.tell(name)
+            _jit.KERNELS[name].load()
+            if _jit.unkept():
+                raise OSError(_jit.unkept())
     here, there = _jit.build_statistics(), team.counts()
     return {key: here[key] + there[key] for key in there}
 
 
 class _Team:
-    """Processes that compile modules, each as soon as all that it needs is compiled."""
+    """Processes that compile kernels, each as soon as all that it needs is compiled."""
 
-    def __init__(self, needs: Needs, order: list[str], total: int) -> None:
-        self.needs, self.waiting, self.total = needs, order, total
-        self.told: set[str] = set()
+    def __init__(self, kernels: Kernels) -> None:
+        self.kernels, self.order = kernels, by_urgency(kernels)
+        self.told: dict[str, None] = {}
         self.done: set[str] = set()
         self.answers: queue.SimpleQueue[tuple[_Worker, dict[str, Any]]] = queue.SimpleQueue()
         self.workers: list[_Worker] = []
@@ -154,29 +162,32 @@ class _Team:
                 worker.process.wait()
 
     def _share_out(self) -> None:
-        idle, waiting = list(self.workers), self.waiting
+        idle, waiting = list(self.workers), list(self.order)
+        needs = {name: parts & self.kernels.keys() for name, (_, parts, _) in self.kernels.items()}
         while waiting or len(idle) < len(self.workers):
-            ready = [name for name in waiting if self.needs[name] <= self.done][: len(idle)]
+            ready = [name for name in waiting if needs[name] <= self.done][: len(idle)]
             for name in ready:
                 waiting.remove(name)
                 self.tell(name)
-                idle.pop().begin(name)
+                idle.pop().begin(self.kernels[name][0], name)
             worker, answer = self.answers.get()
             if answer.get("error"):
-                raise _Stopped(f"{worker.module}: {answer['error']}")
+                raise _Stopped(f"{worker.kernel}: {answer['error']}")
             worker.counts = answer
-            self.done.add(worker.module)
+            self.done.add(worker.kernel)
             idle.append(worker)
 
     def tell(self, name: str) -> None:
-        """Say which module is next, and how many there are."""
-        self.told.add(name)
-        line = f"[{len(self.told)}/{self.total}] {name}"
+        """Say which kernel is next: of all on a screen, else the first one of each module."""
+        module, place = self.kernels[name][0], self.order.index(name) + 1
         if sys.stderr.isatty():  # one line that changes
-            sys.stderr.write(f"\r\x1b[K{line[:79]}" + "\n" * (len(self.told) == self.total))
+            line = f"[{place}/{len(self.order)}] {name}"
+            sys.stderr.write(f"\r\x1b[K{line[:79]}" + "\n" * (len(self.told) == len(self.order) - 1))
             sys.stderr.flush()
-        else:
-            say(line)
+            self.told[name] = None
+        elif module not in self.told:
+            self.told[module] = None
+            say(f"[{len(self.told)}/{len({kernel[0] for kernel in self.kernels.values()})}] {module}")
 
     def counts(self) -> dict[str, Any]:
         """Return ``compiled`` and ``compile_s`` of all processes together."""
@@ -197,14 +208,14 @@ class _Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.module, self.counts = "", dict[str, Any]()
+        self.kernel, self.counts = "", dict[str, Any]()
         threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
 
-    def begin(self, module: str) -> None:
-        """Have it compile this module."""
-        self.module = module
+    def begin(self, module: str, kernel: str) -> None:
+        """Have it compile this kernel of a module."""
+        self.kernel = kernel
         assert self.process.stdin is not None
-        self.process.stdin.write(module + "\n")
+        self.process.stdin.write(f"{module} {kernel}\n")
         self.process.stdin.flush()
 
     def _listen(self, answers: queue.SimpleQueue[tuple[_Worker, dict[str, Any]]]) -> None:
@@ -215,7 +226,7 @@ class _Worker:
 
 
 def serve() -> None:
-    """Import the modules named on standard input, one a line, and answer each with a line of JSON."""
+    """Compile kernels, modules and names of which come on standard input, and answer each line with a line of JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     gc.disable()  # looking for waste takes a tenth of the time and would free half a gigabyte
     from . import _jit
@@ -224,7 +235,9 @@ def serve() -> None:
         said, error = io.StringIO(), ""
         try:
             with redirect_stderr(said), redirect_stdout(said):
-                import_module(line.strip())
+                module, kernel = line.split()
+                import_module(module)
+                _jit.KERNELS[kernel].load()
         except Exception as failure:  # whatever it is, it is the parent that reports it
             error = f"{type(failure).__name__}: {failure}"
         error = error or _jit.unkept()
@@ -250,23 +263,40 @@ def kernels_in(path: Path) -> int:
     return len(KERNEL.findall(path.read_text(encoding="utf-8")))
 
 
-def needs_among(sources: dict[str, Path], missing: list[str]) -> Needs:
-    """Return for every missing module those of the missing ones that its import would compile."""
-    by_path = {path: name for name, path in sources.items()}
-    needs = {}
-    for name in missing:
-        found = frozenset(by_path[path] for path in reached([sources[name]]) if path in by_path)
-        needs[name] = found & set(missing) - {name}
-    return needs
+def to_compile(roots: Iterable[str] | None = None) -> Kernels:
+    """Return the kernels of the imported modules that are not on disk; of `roots` only, and what these are made of."""
+    from ._jit import KERNELS
+
+    found = made_of(KERNELS if roots is None else roots)
+    return {name: kernel for name, kernel in found.items() if not (KERNELS[name].taken or KERNELS[name].on_disk())}
 
 
-def by_urgency(needs: Needs, kernels: dict[str, int]) -> list[str]:
-    """Return the modules sorted by how many kernels must be compiled one after the other from there on, most first."""
-    urgency: dict[str, int] = {}
-    for name in sorted(needs, key=lambda name: -len(needs[name])):  # callers before what they call
-        following = (urgency[caller] for caller, called in needs.items() if name in called)
-        urgency[name] = kernels[name] + max(following, default=0)
-    return sorted(needs, key=lambda name: (-urgency[name], name))
+def made_of(roots: Iterable[str]) -> Kernels:
+    """Return some kernels of imported modules, and all that they are compiled with or call by address."""
+    from ._jit import KERNELS
+
+    ahead, found = list(roots), Kernels()
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            function, parts = KERNELS[name].jitted.py_func, KERNELS[name].parts()
+            found[name] = function.__module__, parts, len(function.__code__.co_code)
+            ahead += parts
+    return found
+
+
+def by_urgency(kernels: Kernels) -> list[str]:
+    """Return the names of kernels sorted by how much must be compiled one after the other from there on, most first."""
+    callers: dict[str, list[str]] = {name: [] for name in kernels}
+    for name, (_, parts, _) in kernels.items():
+        for part in parts & kernels.keys():
+            callers[part].append(name)
+
+    @cache
+    def urgency(name: str) -> int:
+        return kernels[name][2] + max(map(urgency, callers[name]), default=0)
+
+    return sorted(kernels, key=lambda name: (-urgency(name), name))
 
 
 def cores() -> int:

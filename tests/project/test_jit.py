@@ -77,7 +77,7 @@ def compiled(compiled_once: tuple[Path, tuple[list[str], str]], tmp_path: Path) 
 def make_toy(folder: Path) -> Path:
     package = folder / "toy"
     package.mkdir()
-    for name in ("_jit.py", "_lean_numba.py", "_records.py", "_cache.py", "_kernel_files.py", "_warmup.py"):
+    for name in ("_jit.py", "_lean_numba.py", "_rare.py", "_records.py", "_cache.py", "_kernel_files.py", "_warmup.py"):
         shutil.copy(ROOT / "gaussdyn" / name, package)
     (package / "__init__.py").write_text("")
     (package / "toy_inner.py").write_text(INNER)
@@ -166,6 +166,67 @@ def test_what_a_large_kernel_is_needed_for_is_known_through_a_small_one_from_dis
     call(toy)
     assert call(toy, code)[0] == ["300.0", "1", "1"]
     assert call(toy, code)[0] == ["300.0", "0", "1"]
+
+
+RARE = INNER.replace('"float64(float64)"', '["float64(float64)", "int64(int64)"], rare=True')
+
+
+@pytest.fixture
+def rare(toy: Path) -> Path:
+    """The same package, its inner kernel looked up by the outer one only where that is asked for a positive number."""
+    (toy / "toy_inner.py").write_text(RARE)
+    (toy / "toy_outer.py").write_text(OUTER.replace("FACTOR * inner(x)", "FACTOR * inner(x) if x > 0.0 else x"))
+    return toy
+
+
+def test_a_rare_kernel_is_compiled_and_loaded_by_the_first_call_that_comes_to_it(rare: Path) -> None:
+    """In the process that compiles its caller, and in one that loads it from disk; from Python too."""
+    start = "from toy import _jit; from toy.toy_outer import outer, inner; "
+    start += "made = lambda: _jit.build_statistics()['compiled']; "
+    look = "len(inner.overloads), made(), "
+    code = f"{start}print(outer(-2.0), {look} outer(2.0), outer(3.0), {look} inner(1), inner(1.0))"
+    assert call(rare, code)[0] == ["-2.0", "0", "1", "30.0", "40.0", "2", "3", "2", "2.0"]
+    assert call(rare, code)[0] == ["-2.0", "0", "0", "30.0", "40.0", "2", "0", "2", "2.0"]
+
+
+def test_a_rare_kernel_is_no_part_of_its_callers_but_of_what_all_kernels_are(rare: Path) -> None:
+    assert call(rare, WARM)[0] == ["2", "3", "2"]
+    code = "from toy import toy_outer, _warmup; print(*_warmup.to_compile(['toy.toy_outer.outer']))"
+    shutil.rmtree(rare.parent / "cache")
+    assert call(rare, code)[0] == ["toy.toy_outer.outer"]
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_a_rare_kernel_is_compiled_is_heard_after_it(rare: Path) -> None:
+    """The call that waits for it ends as ever."""
+    code = """
+import os, signal, threading, time
+from toy import _jit
+from toy.toy_outer import outer, inner
+outer(-1.0)
+load = inner._waiting.load
+def slow():
+    if not hasattr(slow, "done"):
+        slow.done = True
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5.0)
+    load()
+inner._waiting.load = slow
+found = []
+try:
+    found.append(outer(2.0))
+    time.sleep(5.0)
+except KeyboardInterrupt:
+    print(*found, "heard")
+"""
+    assert call(rare, code)[0] == ["30.0", "heard"]
+
+
+@pytest.mark.slow
+def test_threads_may_be_the_first_to_come_to_a_rare_kernel(rare: Path) -> None:
+    code = "from concurrent.futures import ThreadPoolExecutor as Pool; from toy.toy_outer import outer; outer(-1.0); "
+    code += "print(*set(Pool(8).map(outer, [2.0] * 64)))"
+    assert call(rare, code)[0] == ["30.0"]
 
 
 @pytest.mark.slow
@@ -330,14 +391,14 @@ def test_a_parallel_warmup_compiles_every_kernel_once_and_for_good(toy: Path) ->
     assert call(toy, f"{every}, _jit.build_statistics()['compiled'])")[0] == ["32.0", "4", "0"]
 
 
-AHEAD = "from toy import _warmup; _warmup.WORTH = 1; _warmup.compile_ahead(['toy.toy_wide1'])"
+AHEAD = "from toy import _warmup; _warmup.WORTH = 1; _warmup.compile_ahead(['toy.toy_wide1.wide_1'])"
 
 
 @pytest.mark.slow
 def test_what_a_command_needs_is_compiled_ahead_and_nothing_else(toy: Path) -> None:
     widen(toy)
     _, said = call(toy, AHEAD)
-    assert "compiling what this needs, once (3 modules" in said
+    assert "compiling what this needs, once (3 kernels" in said
     assert {line.split()[-1] for line in said.splitlines() if line.startswith("[")} == {
         "toy.toy_inner", "toy.toy_outer", "toy.toy_wide1",
     }  # fmt: skip
@@ -349,16 +410,17 @@ def test_what_a_command_needs_is_compiled_ahead_and_nothing_else(toy: Path) -> N
 def test_only_what_is_ready_is_given_out(toy: Path) -> None:
     widen(toy)
     code = """
-from toy import _kernel_files, _warmup
-sources = {path.stem: path for path in _kernel_files.kernel_sources()}
-needs = _warmup.needs_among(sources, list(sources))
-print(*(f"{name}:{'+'.join(sorted(needs[name]))}" for name in _warmup.by_urgency(needs, dict.fromkeys(sources, 1))))
+from toy import toy_wide1, toy_wide2, _warmup
+kernels = _warmup.to_compile()
+print(*(f"{name[4:]}:{'+'.join(part[4:] for part in kernels[name][1])}" for name in _warmup.by_urgency(kernels)))
 """
     assert call(toy, code)[0] == [
-        "toy_inner:",
-        "toy_outer:toy_inner",
-        "toy_wide1:toy_inner+toy_outer",
-        "toy_wide2:toy_inner+toy_outer",
+        "toy_inner.inner:",
+        "toy_outer.outer:toy_inner.inner",
+        "toy_wide1.wide_1:toy_outer.outer",
+        "toy_wide2.wide_2:toy_outer.outer",
+        "toy_wide1.twice_1:",
+        "toy_wide2.twice_2:",
     ]
 
 
@@ -373,7 +435,7 @@ def test_what_a_child_cannot_do_is_said_and_done_here(toy: Path, trouble: str, w
     (toy / "toy_wide1.py").write_text(WIDE.replace("PLACE", "1").replace("from ._jit", strikes + "from ._jit"))
     found, said = call(toy, WARM)
     assert found[2] == "4"
-    assert "toy.toy_wide1: " in said
+    assert re.search(r"toy\.toy_wide1\.\w+: ", said)
     assert word in said
     assert call(toy, WARM)[0] == ["1", "0", "4"]
 

@@ -180,7 +180,7 @@ def has_unlike(problem: BodyProblem) -> bool:
     return most > UNLIKE * least
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)")
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)", rare=True)
 def by_paths(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, most: float
 ) -> tuple[float, float, int]:  # fmt: skip

@@ -136,7 +136,9 @@ def regularised_newton(
     return limit
 
 
-@kernel(f"Tuple((float64, int64, float64))(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, float64, int64)")
+@kernel(
+    f"Tuple((float64, int64, float64))(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, float64, int64)", rare=True
+)
 def proximal_point(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, p: Array, v: Array, u: Array, tol: float, limit: int
 ) -> tuple[float, int, float]:

@@ -48,7 +48,7 @@ def listed(off: IntArray, key: int) -> bool:
     return low < len(off) and off[low] == key
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True, rare=True)
 def meet_mesh(world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of shape i, of kind a, with mesh j."""
     if a == SPHERE:
@@ -59,7 +59,7 @@ def meet_mesh(world: Array, solids: Array, a: int, i: int, j: int, limit: float,
         solid_solid(world, solids, i, j, limit, room, found)
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True, rare=True)
 def meet_cylinder(world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of shape i, of kind a, with cylinder j."""
     if a == SPHERE:
@@ -72,7 +72,7 @@ def meet_cylinder(world: Array, solids: Array, a: int, i: int, j: int, limit: fl
         cylinder_solid(world, solids, i, j, limit, room, found)
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True, rare=True)
 def meet_ellipsoid(
     world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array
 ) -> None:  # fmt: skip
@@ -89,7 +89,7 @@ def meet_ellipsoid(
         ellipsoid_solid(world, solids, i, j, limit, room, found)
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True, rare=True)
 def meet_surface(world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of shape i, of kind a, with surface j."""
     touch = (i, j, limit, limit + DEEP * (world[i, HIGH] - world[i, LOW]))
@@ -105,7 +105,7 @@ def meet_surface(world: Array, solids: Array, a: int, i: int, j: int, limit: flo
         solid_on_surface(world, solids, touch, room, found)
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2})", borrows=True)
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2})", borrows=True, rare=True)
 def meet_half_space(world: Array, solids: Array, a: int, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of shape i, of kind a, with half-space j."""
     if a == MESH:
@@ -116,7 +116,7 @@ def meet_half_space(world: Array, solids: Array, a: int, i: int, j: int, limit: 
         on_half_space(world, a, i, j, limit, found)
 
 
-@kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+@kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True, rare=True)
 def meet_box(world: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of shape i, of kind a, with box j."""
     if a == BOX:
@@ -238,7 +238,7 @@ def meet_left(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Ar
             t = next_shape(world, curve, size, n, i, LOW, t + 1)
 
 
-@kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64)", borrows=True)
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64)", borrows=True, rare=True)
 def meet_listed(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array, n: int) -> None:
     """Find the pairs among those listed, whose shapes are still within their boxes; without a list, by the tree."""
     world, near, size = space.world, space.near, len(shapes.table)
@@ -256,7 +256,7 @@ def meet_listed(shapes: SearchShapes, space: SearchSpace, reach: float, travel: 
                 t = next_shape(world, curve, size, n, curve[s], LOW, t + 1)
 
 
-@kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True)
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True, rare=True)
 def meet_all(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
     """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
     table, world, near, size, outside, n = shapes.table, space.world, space.near, len(shapes.table), 0, 0

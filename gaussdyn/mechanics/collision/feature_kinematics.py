@@ -149,7 +149,7 @@ def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: 
         out[1 + i], out[4 + i], out[7 + i], out[10 + i] = n[i], c[i], dn[i], dc[i]
 
 
-@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A2}, {A1})", borrows=True, entry=True)
+@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A2}, {A1})", borrows=True, entry=True, rare=True)
 def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB: Array, out: Array) -> None:
     """Fill `out`, 7 numbers: gap, normal, contact point, at the poses x, R of the two bodies."""
     ra, rb = data[6], data[13]

@@ -287,7 +287,7 @@ def shaking(tables: Mechanism, f: int, t: float, v: Array, h: Array) -> float:
     return power
 
 
-@kernel(f"float64(Mechanism, float64, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Mechanism, float64, {A1}, {A1}, {A1})", borrows=True, rare=True)
 def spatial_forces(tables: Mechanism, t: float, q: Array, v: Array, h: Array) -> float:
     """Put the generalised force at a state; return the power of what has no potential, W."""
     own_forces(tables, v, h)
@@ -307,7 +307,7 @@ def spatial_forces(tables: Mechanism, t: float, q: Array, v: Array, h: Array) ->
     return power
 
 
-@kernel(f"float64(Mechanism, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Mechanism, {A1}, {A1})", borrows=True, rare=True)
 def spatial_potential(tables: Mechanism, q: Array, rest: Array) -> float:
     """Return the energy of gravity and springs, J; `rest` are velocities of zero."""
     energy = 0.0
@@ -365,7 +365,7 @@ def invert3(K: Array, out: Array) -> None:
         out[i, 0], out[i, 1], out[i, 2] = d * x[i], d * y[i], d * z[i]
 
 
-@kernel(f"boolean(Mechanism, {A1}, float64, {A2}, {A2})", borrows=True)
+@kernel(f"boolean(Mechanism, {A1}, float64, {A2}, {A2})", borrows=True, rare=True)
 def spatial_slope(tables: Mechanism, v: Array, dt: float, K: Array, inverse: Array) -> bool:
     """Put the blocks of (M + dt d(w x J w)/dw)^-1; return whether any body turns so that this matters.
 

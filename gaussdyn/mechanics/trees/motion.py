@@ -29,7 +29,7 @@ def put_forest(forest: Forest, q: Array, v: Array) -> None:
     put_speeds(forest.trees, forest.moving, v)
 
 
-@kernel(f"void(Forest, {A1}, {A2})", borrows=True, entry=True)
+@kernel(f"void(Forest, {A1}, {A2})", borrows=True, entry=True, rare=True)
 def forest_mass(forest: Forest, q: Array, M: Array) -> None:
     """Put M."""
     place_bodies(forest.trees, forest.moving, q)
@@ -37,7 +37,7 @@ def forest_mass(forest: Forest, q: Array, M: Array) -> None:
     mass_matrix(forest.trees, forest.moving, M)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True, rare=True)
 def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
     """Add what is neither motion nor actuators; return the power of what has no potential.
 
@@ -50,7 +50,7 @@ def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) 
     return power + fluid_forces(trees, moving, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
+@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True, rare=True)
 def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
     """Put the generalised force at a state; return the power of what has no potential, W.
 
@@ -75,7 +75,7 @@ def forest_forces_foreseen(forest: Forest, q: Array, v: Array, mean: Array, M: A
     forest_forces(forest, q, v, mean, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True, rare=True)
 def forest_power(forest: Forest, q: Array, v: Array, h: Array) -> float:
     """Return the power of what has no potential, W; h is work space."""
     put_forest(forest, q, v)
@@ -84,7 +84,7 @@ def forest_power(forest: Forest, q: Array, v: Array, h: Array) -> float:
     )
 
 
-@kernel(f"float64(Forest, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Forest, {A1}, {A1})", borrows=True, rare=True)
 def forest_kinetic(forest: Forest, q: Array, v: Array) -> float:
     """Return the kinetic energy, J: that of the bodies and of armatures."""
     trees, moving = forest.trees, forest.moving
@@ -100,7 +100,7 @@ def forest_kinetic(forest: Forest, q: Array, v: Array) -> float:
     return energy
 
 
-@kernel(f"float64(Forest, {A1}, {A1})", borrows=True, entry=True)
+@kernel(f"float64(Forest, {A1}, {A1})", borrows=True, entry=True, rare=True)
 def forest_potential(forest: Forest, q: Array, rest: Array) -> float:
     """Return the energy of gravity and springs, J; `rest` are velocities of zero."""
     trees, moving = forest.trees, forest.moving

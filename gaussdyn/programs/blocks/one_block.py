@@ -235,7 +235,7 @@ def dry_slip(W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     return found
 
 
-@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True, rare=True)
 def slip(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a block that is closed and does not stick."""
     if code == 5:

@@ -235,7 +235,7 @@ def end_crowd(step: BodyStep, solver: BodySolver, projection: Projection, span: 
     return shifts >= 0, factors
 
 
-@kernel("BodyAnswer(BodyStep, BodySolver, Projection, BodySpan, boolean)", borrows=True)
+@kernel("BodyAnswer(BodyStep, BodySolver, Projection, BodySpan, boolean)", borrows=True, rare=True)
 def crowded_step(
     step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, force: bool
 ) -> BodyAnswer:  # fmt: skip

@@ -135,7 +135,7 @@ def shift_end(step: BodyStep, projection: Projection) -> None:
     evaluate(step.counts[FEATURES], step.features, moved, x[2], R[2], geometry[1], geometry[2])
 
 
-@kernel("UniTuple(int64, 2)(BodyStep, Projection)", borrows=True)
+@kernel("UniTuple(int64, 2)(BodyStep, Projection)", borrows=True, rare=True)
 def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
     """Move the end of the step (q in q1) until no gap is negative, those held are closed; see `projection`.
 

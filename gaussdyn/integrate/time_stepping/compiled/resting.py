@@ -131,7 +131,7 @@ def find_closed(step: BodyStep, solver: BodySolver, span: BodySpan) -> None:
             rests[step.touched[i]] = 0
 
 
-@kernel("BodyProblem(BodyStep, BodySolver)")
+@kernel("BodyProblem(BodyStep, BodySolver)", rare=True)
 def problem_at_rest(step: BodyStep, solver: BodySolver) -> BodyProblem:
     """Return the contact problem of the features that act, with room of that of the step, and put their impulses."""
     count, numbers, features, poses, known = (

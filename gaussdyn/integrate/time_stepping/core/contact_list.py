@@ -73,7 +73,7 @@ def lasting(shapes: Shapes, n: int) -> bool:
     return some
 
 
-@kernel("boolean(Model, Data)", borrows=True)
+@kernel("boolean(Model, Data)", borrows=True, rare=True)
 def out_of_reach(model: Model, data: Data) -> bool:
     """Return whether bodies moved so little that no pairs can touch but those that have contacts that are listed.
 
@@ -164,7 +164,7 @@ def look_from(model: Model, q: Array, reach: float) -> int:
     return n
 
 
-@kernel("int64(Model, Data, float64)", borrows=True)
+@kernel("int64(Model, Data, float64)", borrows=True, rare=True)
 def find_contacts(model: Model, data: Data, dt: float) -> int:
     """Put the contacts of the step; return how many there are, which may be more than fit.
 
@@ -218,7 +218,7 @@ def end_of_branches(model: Model, a: int, b: int, end: int) -> tuple[int, int]:
     return max(first, second) + 1, int(min(first, second) < 0)
 
 
-@kernel("void(Model, int64)", borrows=True)
+@kernel("void(Model, int64)", borrows=True, rare=True)
 def lay_out(model: Model, contacts: int) -> None:
     """Give the contacts their rows."""
     layout, shapes = model.layout, model.shapes
@@ -308,7 +308,7 @@ def forget_missed(model: Model) -> None:
         model.shapes.numbers[MISSED] = 0.0
 
 
-@kernel("int64(Model, Data, float64, int64, boolean)", borrows=True)
+@kernel("int64(Model, Data, float64, int64, boolean)", borrows=True, rare=True)
 def look_at_end(model: Model, data: Data, dt: float, n: int, near: bool) -> int:
     """Put bodies where the step ends, and find contacts that overlap there ahead; of trees all of the next step.
 

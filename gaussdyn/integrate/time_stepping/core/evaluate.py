@@ -166,7 +166,7 @@ def program_table(model: Model, t: float, q: Array, v: Array, rows: Rows) -> boo
     return True
 
 
-@kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
+@kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True, rare=True)
 def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of bodies in space: of joints, and of the contacts that are listed."""
     layout, tables = model.layout, model.mechanism
@@ -197,7 +197,7 @@ def stands_at(forest: Forest, q: Array) -> bool:
     return True
 
 
-@kernel(f"Forest(Model, {A1}, Forest)", borrows=True)
+@kernel(f"Forest(Model, {A1}, Forest)", borrows=True, rare=True)
 def standing(model: Model, q: Array, otherwise: Forest) -> Forest:
     """Return which of the two forests stands at q, the one given if none does; its bodies are placed there."""
     found, there = otherwise, False
@@ -210,7 +210,7 @@ def standing(model: Model, q: Array, otherwise: Forest) -> Forest:
     return found
 
 
-@kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
+@kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True, rare=True)
 def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of trees: of joints, and of the contacts that are listed."""
     layout, forest = model.layout, standing(model, q, model.ahead)
@@ -440,7 +440,7 @@ def point_speed(v: Array, i: int, radius: float) -> float:
     return speed + radius * spin
 
 
-@kernel(f"float64(Model, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Model, {A1}, {A1})", borrows=True, rare=True)
 def put_motion(model: Model, q: Array, v: Array) -> float:
     """Put how bodies with shapes move at a state; return the largest speed of a point of any."""
     shapes, most = model.shapes, 0.0

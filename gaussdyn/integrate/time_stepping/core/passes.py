@@ -63,7 +63,7 @@ NEXT = -1  # another pass shall follow
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 
-@kernel("int64(Model, Data, Work, Span)")
+@kernel("int64(Model, Data, Work, Span)", rare=True)
 def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
     """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; UNSETTLED if there is none."""
     nv, h, v, t = len(data.v), data.V[10], work.mean, span.t + (1.0 - span.theta) * span.dt
@@ -83,7 +83,7 @@ def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
     return DONE
 
 
-@kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True)
+@kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True, rare=True)
 def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: bool) -> bool:
     """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed.
 
@@ -283,7 +283,7 @@ def acts_all(layout: Layout, data: Data) -> bool:
     return True
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+@kernel("int64(Model, Data, Work, Push, Problem, Span)", rare=True)
 def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Solve the problem at hand once more, and put the end that it leads to; HARD if it stays unsolved.
 
@@ -323,7 +323,7 @@ def next_to_last(layout: Layout, problem: Problem, follows: bool, enough: float)
     return max(enough, ENOUGH) if problem.counts[0] == 0 else enough
 
 
-@kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True)
+@kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True, rare=True)
 def holds(layout: Layout, data: Data, problem: Problem, span: Span, asked: bool) -> bool:
     """Return whether the impulses of passes that hover obey the laws at the end that they lead to, as v1 does then.
 

@@ -58,7 +58,7 @@ def enter_touch(planar: Planar, touches: Touches, found: IntArray, f: int, entry
     data[BELT] = o.sizes[outer, SURFACE] if side >= 0 else 0.0
 
 
-@kernel("int64(Model, Data, float64)", borrows=True)
+@kernel("int64(Model, Data, float64)", borrows=True, rare=True)
 def find_planar(model: Model, data: Data, dt: float) -> int:
     """Find the contacts that may act within dt; return how many there are, which may be more than fit."""
     touches, place = model.touches, model.carried.place
@@ -68,7 +68,7 @@ def find_planar(model: Model, data: Data, dt: float) -> int:
     return int(n)
 
 
-@kernel("void(Model, int64)", borrows=True)
+@kernel("void(Model, int64)", borrows=True, rare=True)
 def lay_out_planar(model: Model, contacts: int) -> None:
     """Give the contacts their rows."""
     layout, planar, touches = model.layout, model.planar, model.touches
@@ -91,7 +91,7 @@ def lay_out_planar(model: Model, contacts: int) -> None:
     layout.counts[0], layout.counts[1] = joints + contacts, row
 
 
-@kernel("boolean(Model, Data)", borrows=True)
+@kernel("boolean(Model, Data)", borrows=True, rare=True)
 def overlooked_planar(model: Model, data: Data) -> bool:
     """Return whether shapes overlap at the end of the step in a contact that is not listed."""
     touches, planar, nv, f = model.touches, model.planar, len(data.v), 0

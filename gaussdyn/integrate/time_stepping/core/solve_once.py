@@ -171,7 +171,7 @@ def foretold(layout: Layout, data: Data, work: Work) -> bool:
     return bool(solved and not contrary(layout, data, work.speed, data.V[9]))
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+@kernel("int64(Model, Data, Work, Push, Problem, Span)", rare=True)
 def solve_once(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Solve the step with what acts, and put its end; a few times where it was not foreseen, UNSETTLED after these."""
     work.course[BLIND] = int(knows_rates(model, data))

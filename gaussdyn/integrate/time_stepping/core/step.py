@@ -148,7 +148,7 @@ def act_again(data: Data, acts: IntArray, joined: IntArray) -> None:
         data.acts[k], data.joined[k] = acts[k], min(joined[k], 0)
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+@kernel("int64(Model, Data, Work, Push, Problem, Span)", rare=True)
 def retake_at_middle(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Take a step again whose impact would gain energy, with the laws at its middle; see `scheme`.
 

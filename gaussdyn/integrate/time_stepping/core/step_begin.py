@@ -76,7 +76,7 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     return DONE
 
 
-@kernel("boolean(Model, Data, Work, Span)", borrows=True)
+@kernel("boolean(Model, Data, Work, Span)", borrows=True, rare=True)
 def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the first guess of v+ again, for what acts now; False where a function failed."""
     t = span.t + (1.0 - span.theta) * span.dt
@@ -136,7 +136,7 @@ def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: S
     return int(begin_at_middle(model, data, work, span))
 
 
-@kernel("int64(Model, Data, Work, Push, Span)")
+@kernel("int64(Model, Data, Work, Push, Span)", rare=True)
 def examine(model: Model, data: Data, work: Work, push: Push, span: Span) -> int:
     """Look whether joints depend on one another, always or where they hold, and go there; DONE if a step can go on."""
     layout, bound = model.layout, data.bound

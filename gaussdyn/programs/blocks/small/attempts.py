@@ -119,7 +119,7 @@ def falling(problem: Problem, tol: float, r: Array, E: float, space: Space) -> t
     return E, steps
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})", rare=True)
 def bold_steps(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
     """Proximal Newton steps from r with a small alpha; r becomes the best point. Ends where it is not quick."""
     x, centre, alpha, steps = space[4][SPACE], space[4][SPACE + 1], FIRM, 0
@@ -140,7 +140,7 @@ def bold_steps(problem: Problem, tol: float, r: Array, E: float, space: Space) -
     return E, steps
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, int64, {A1}, {SPACES})")
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, int64, {A1}, {SPACES})", rare=True)
 def proximal_dense(problem: Problem, tol: float, limit: int, r: Array, space: Space) -> tuple[float, int]:
     """The proximal point iteration of `backends.newton` from r = 0; r becomes the best point. Returns E and steps."""
     x, centre, steps, fails, alpha = space[4][SPACE], space[4][SPACE + 1], 0, 0, 1.0

@@ -212,7 +212,7 @@ def spectra(problem: Problem) -> None:
         rho[b] = 1.0 / (rho[b] if rho[b] > 0.0 else (mean if mean > 0.0 else 1.0))
 
 
-@kernel("boolean(Data, Problem)", borrows=True)
+@kernel("boolean(Data, Problem)", borrows=True, rare=True)
 def eliminate_joints(data: Data, problem: Problem) -> bool:
     """Put the factor of S, and C; False if joints depend on one another."""
     g, A, S, C = problem.counts[2], problem.A, problem.S, problem.C
@@ -271,7 +271,7 @@ def require(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
         form(layout, rows, data, problem)
 
 
-@kernel("void(Layout, Rows, Data, Problem)", borrows=True)
+@kernel("void(Layout, Rows, Data, Problem)", borrows=True, rare=True)
 def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
     """Put the rows of velocity space, J L^-1, and the diagonals of A and W by blocks; there are no joints."""
     at, Z, start, blocks, n = problem.at, problem.Z, problem.start, problem.counts[0], problem.counts[1]

@@ -70,7 +70,7 @@ def alone(problem: Problem, tol: float, some: bool) -> float:
     return E if tol >= E else -1.0
 
 
-@kernel("float64(Problem, float64, float64, float64, boolean, boolean)", borrows=True)
+@kernel("float64(Problem, float64, float64, float64, boolean, boolean)", borrows=True, rare=True)
 def solve_blocks(problem: Problem, tol: float, rough: float, size: float, capped: bool, some: bool) -> float:
     """Solve the blocks from r, r becomes the answer; return E.
 

@@ -117,7 +117,7 @@ def stands(layout: Layout, data: Data, speeds: Array, Mx: Array) -> bool:
     return bool(still)
 
 
-@kernel("boolean(Layout, Data, Problem, Standstill)", borrows=True)
+@kernel("boolean(Layout, Data, Problem, Standstill)", borrows=True, rare=True)
 def factor_rows(layout: Layout, data: Data, problem: Problem, still: Standstill) -> bool:
     """Put the factor of J M^-1 J^T of the rows that hold; False where they are near dependent, or it is dear.
 
@@ -245,7 +245,7 @@ def restore(layout: Layout, data: Data, problem: Problem, still: Standstill, goa
             data.p[problem.at[k]] += row_dot(layout, data.seen.J, problem.at[k], left)
 
 
-@kernel("float64(Layout, Data, Problem)", borrows=True)
+@kernel("float64(Layout, Data, Problem)", borrows=True, rare=True)
 def residual_of(layout: Layout, data: Data, problem: Problem) -> float:
     """Return E of the impulses p."""
     for i in range(problem.counts[1]):
@@ -253,7 +253,7 @@ def residual_of(layout: Layout, data: Data, problem: Problem) -> float:
     return residual(problem, weight(problem))
 
 
-@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64)", borrows=True)
+@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64)", borrows=True, rare=True)
 def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, dx: Array, most: float) -> float:
     """Remove the speeds of rows, `problem.lam`, by their own impulses; return E, NaN if it is above `most`.
 
@@ -285,7 +285,7 @@ def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, d
     return np.nan
 
 
-@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, {A1}, float64)", borrows=True)
+@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, {A1}, float64)", borrows=True, rare=True)
 def stop_motions(
     layout: Layout, data: Data, problem: Problem, still: Standstill, dx: Array, push: Array, most: float
 ) -> float:  # fmt: skip

@@ -304,7 +304,7 @@ def put_blocks(space: VelocitySpace, Y: Array, place: IntArray, start: IntArray,
     return same
 
 
-@kernel(f"boolean(VelocitySpace, {A3}, {I1}, {I1}, {A1}, float64)", borrows=True)
+@kernel(f"boolean(VelocitySpace, {A3}, {I1}, {I1}, {A1}, float64)", borrows=True, rare=True)
 def factor_motion(space: VelocitySpace, Y: Array, place: IntArray, start: IntArray, rho: Array, alpha: float) -> bool:
     """Put the factor of M + J^T E J of the blocks that have a place; False if it is singular."""
     begin_factor(space, place, start, len(rho))
@@ -322,7 +322,7 @@ def factor_motion(space: VelocitySpace, Y: Array, place: IntArray, start: IntArr
     return factor_upper_lower(space.U, space.L, space.end, same)
 
 
-@kernel(f"void(VelocitySpace, {I1}, {I1}, int64, {A1}, {A1})", borrows=True)
+@kernel(f"void(VelocitySpace, {I1}, {I1}, int64, {A1}, {A1})", borrows=True, rare=True)
 def step_in_motion(
     space: VelocitySpace, place: IntArray, start: IntArray, blocks: int, F: Array, dr: Array
 ) -> None:  # fmt: skip

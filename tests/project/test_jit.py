@@ -512,11 +512,12 @@ def test_loops_of_some_packages_become_vectors_and_negative_numbers_count_from_t
         (toy / package / "__init__.py").write_text("")
         (toy / package / "toy_index.py").write_text(INDEX)
     code = (
-        "import numpy as np, re; from toy.linalg.toy_index import add, ends; from toy.other import toy_index; "
+        "import numpy as np, re; from toy import _jit; from toy.linalg.toy_index import add, ends; "
+        "from toy.other import toy_index; "
         "x, A = np.array([1.0, 2.0, 3.0]), np.arange(9.0).reshape(3, 3); "
         "print(ends(x, A, 3), 3.0 + 10.0 * A[2, 1] + 100.0 * A[1, 2] + 1000.0 * A[2, 1]); "
         "print(toy_index.ends(x, A, 1), 3.0 + 10.0 * A[2, 2] + 100.0 * A[2, 2] + 1000.0 * A[2, 1]); "
-        "(made,) = add.overloads.values(); "
+        "(made,) = _jit.loaded(add).overloads.values(); "
         "print(len(re.findall(r'fadd <[248] x double>', made.library.get_llvm_str())))"
     )
     found, wanted, back, from_end, vectors = call(toy, code)[0]

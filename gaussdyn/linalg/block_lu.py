@@ -48,22 +48,58 @@ class Ordering(NamedTuple):
     update: IntArray
 
 
-@kernel(f"void({B2}, {I1}, {I1}, int64, {I1})", borrows=True)
-def eliminate(near: BoolArray, degree: IntArray, rank: IntArray, k: int, list_: IntArray) -> None:
-    """Join the neighbours of vertex k to one another; rank marks what is eliminated, list_ is work space."""
-    m = 0
-    for i in range(len(rank)):
-        if near[k, i] and rank[i] < 0:
-            list_[m] = i
-            m += 1
-    for s in range(m):
-        i = list_[s]
+@kernel(f"void({B2}, {I1}, {I1}, int64, int64)", borrows=True)
+def eliminate(near: BoolArray, degree: IntArray, rows: IntArray, begin: int, end: int) -> None:
+    """Join the vertices in rows[begin:end], the neighbours of one that is taken out, to one another."""
+    for s in range(begin, end):
+        i = rows[s]
         degree[i] -= 1
-        for t in range(m):
-            j = list_[t]
-            if j != i and not near[i, j]:
-                near[i, j] = True
+        for t in range(begin, s):
+            j = rows[t]
+            if not near[i, j]:
+                near[i, j] = near[j, i] = True
                 degree[i] += 1
+                degree[j] += 1
+
+
+@kernel(f"{I1}({I1}, int64)")
+def roomier(x: IntArray, size: int) -> IntArray:
+    """Return an array of this size that begins with x."""
+    y = np.zeros(size, np.int64)
+    y[: len(x)] = x
+    return y
+
+
+@kernel(f"int64({I1}, int64, {I1})", borrows=True)
+def least_of(left: IntArray, count: int, degree: IntArray) -> int:
+    """Return where the vertex of least degree is among those left, ties by number."""
+    best = 0
+    for p in range(1, count):
+        i, j = left[p], left[best]
+        if degree[i] < degree[j] or (degree[i] == degree[j] and i < j):
+            best = p
+    return best
+
+
+@kernel(f"void({B2}, {I1}, {I1}, {I1}, {I1})", borrows=True)
+def sort_rows(near: BoolArray, order: IntArray, rank: IntArray, start: IntArray, rows: IntArray) -> None:
+    """Put ranks in the place of vertices, those of each step sorted: by insertion if few, else by a look at all."""
+    n = len(rank)
+    for k in range(n):
+        begin, end = start[k], start[k + 1]
+        if (end - begin) ** 2 > 4 * (n - k):
+            s = begin
+            for j in range(k + 1, n):
+                if near[order[k], order[j]]:
+                    rows[s] = j
+                    s += 1
+            continue
+        for s in range(begin, end):
+            j, t = rank[rows[s]], s
+            while t > begin and rows[t - 1] > j:
+                rows[t] = rows[t - 1]
+                t -= 1
+            rows[t] = j
 
 
 @kernel(f"Tuple(({I1}, {I1}, {I1}, {I1}))(int64, {I1}, {I1})")
@@ -74,31 +110,46 @@ def minimum_degree(n: int, a: IntArray, b: IntArray) -> tuple[IntArray, IntArray
     has when it is eliminated are rows[start[k]:start[k + 1]].
     """
     near, degree, rank = np.zeros((n, n), np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    order, start, list_ = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+    order, start, left = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.arange(n)
+    rows = np.zeros(2 * len(a) + n, np.int64)
     for k in range(len(a)):
         i, j = a[k], b[k]
         if i >= 0 and j >= 0 and i != j and not near[i, j]:
             near[i, j] = near[j, i] = True
             degree[i] += 1
             degree[j] += 1
-    for i in range(n):
-        rank[i] = -1
     for step in range(n):
-        best = -1
-        for i in range(n):
-            if rank[i] < 0 and (best < 0 or degree[i] < degree[best]):
-                best = i
-        order[step], rank[best] = best, step
-        start[step + 1] = start[step] + degree[best]
-        eliminate(near, degree, rank, best, list_)
-    rows = np.zeros(start[n], np.int64)
-    for k in range(n):  # near holds the filled graph
-        s = start[k]
-        for j in range(k + 1, n):
-            if near[order[k], order[j]]:
-                rows[s] = j
+        count = n - step - 1
+        p = least_of(left, count + 1, degree)
+        best, left[p] = left[p], left[count]
+        order[step], rank[best], s = best, step, start[step]
+        start[step + 1] = s + degree[best]
+        if start[step + 1] > len(rows):
+            rows = roomier(rows, 2 * len(rows) + n)
+        for p in range(count):
+            if near[best, left[p]]:
+                rows[s] = left[p]
                 s += 1
-    return order, rank, start, rows
+        eliminate(near, degree, rows, start[step], s)
+    sort_rows(near, order, rank, start, rows)
+    return order, rank, start, rows[: start[n]]
+
+
+@kernel(f"void(int64, {I1}, {I1}, int64, int64, {I2})", borrows=True)
+def put_updates(n: int, start: IntArray, rows: IntArray, k: int, t: int, update: IntArray) -> None:
+    """Put the updates of step k, from t on; of two neighbours the later one is among those of the earlier."""
+    begin, end = start[k], start[k + 1]
+    below, above, size = n, n + start[n], end - begin
+    for p in range(size):
+        i = rows[begin + p]
+        x, at = start[i], t + p * size
+        update[at + p, 0] = i
+        for s in range(p + 1, size):
+            while rows[x] < rows[begin + s]:
+                x += 1
+            update[at + s, 0], update[t + s * size + p, 0] = above + x, below + x
+        for s in range(size):
+            update[at + s, 1], update[at + s, 2] = below + begin + p, above + begin + s
 
 
 @kernel(f"int64(int64, int64, int64, {I1}, {I1})", borrows=True)
@@ -129,13 +180,9 @@ def analyse_within(n: int, a: IntArray, b: IntArray, most: int) -> Ordering:
         first[k + 1] = total
     if total > most:
         return Ordering(order, rank, start, rows, first, np.zeros((0, 3), np.int64))
-    update, t = np.zeros((total, 3), np.int64), 0
+    update = np.zeros((total, 3), np.int64)
     for k in range(n):
-        for p in range(start[k], start[k + 1]):
-            for s in range(start[k], start[k + 1]):
-                update[t, 0] = block_at(n, rows[p], rows[s], start, rows)
-                update[t, 1], update[t, 2] = n + p, n + start[n] + s
-                t += 1
+        put_updates(n, start, rows, k, first[k], update)
     return Ordering(order, rank, start, rows, first, update)
 
 

@@ -18,10 +18,11 @@ import numpy as np
 from ...._jit import A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.body_problem import BodyProblem
+from ....contact.free_bodies.graded_newton import graded_newton
 from ....contact.free_bodies.newton import FINE, READY, Goal, modes_newton, motion, residual, slips, without_impulses
 from ....contact.free_bodies.one_island import POLISHED
 from ....contact.free_bodies.proximal import proximal_point
-from ....contact.free_bodies.structure import block_multiply, relative_motion
+from ....contact.free_bodies.structure import block_multiply, copy_rows, relative_motion
 from ....mechanics.collision.feature_kinematics import chart_at
 from ..scheme import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import hopeless, stalled
@@ -47,7 +48,7 @@ from .records import (
 from .rest_correction import settle, take_up
 
 NEXT, ENDS, JOINS, LEAVES = range(4)  # what follows passes that have settled
-MOST_FACTORS = 60
+FEW_FACTORS, GRADED, MOST_FACTORS = 8, 30, 60  # before the term is graded, of these steps, and where E says little
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
 WORTHWHILE = 0.01  # by two passes: where bodies are held in loops that gain less, they are not worth their price
 
@@ -203,13 +204,26 @@ def solve_contacts(
 ) -> tuple[float, float, int, int, float, bool]:
     """Solve the contact problem to E <= near; return E, its floor, factorisations, proximal solves, alpha, factored."""
     problem, ordering, work = solver.problem, solver.ordering, solver.work
-    p, u, _best, _other, v = solver.iterate
-    slow, goal = 0, Goal(near, ready, MOST_FACTORS)
-    E, factors, floor, alpha, factored = modes_newton(problem, ordering, work, solver.iterate, alpha, goal, factored)
+    p, u, _best, start, v = solver.iterate
+    slow, goal, n = 0, Goal(near, ready, MOST_FACTORS), problem.contacts.first[-1]
+    copy_rows(n, p, start)
+    few = Goal(near, ready, FEW_FACTORS)
+    E, factors, floor, alpha, factored = modes_newton(problem, ordering, work, solver.iterate, alpha, few, factored)
+    if max(near, floor) >= E and READY * floor > ready:  # it goes on where E hides what is wrong with heavy bodies
+        E, used, floor, alpha, factored = modes_newton(problem, ordering, work, solver.iterate, alpha, goal, factored)
+        factors += used
     if not max(near, floor) >= E:
         slow = 1
-        E, used, floor = proximal_point(problem, ordering, work, p, v, u, near, 25)
+        copy_rows(n, start, p)
+        E, used, floor = graded_newton(problem, ordering, work, solver.iterate, near, GRADED)
         factors, factored = factors + used, False
+        if not max(near, floor) >= E:
+            copy_rows(n, start, p)
+            E, used, floor, alpha, _held = modes_newton(problem, ordering, work, solver.iterate, FINE, goal, False)
+            factors += used
+        if not max(near, floor) >= E:
+            E, used, floor = proximal_point(problem, ordering, work, p, v, u, near, 25)
+            factors += used
         if ready < E < POLISHED:
             E, used, floor, alpha, factored = modes_newton(
                 problem, ordering, work, solver.iterate, alpha, goal, factored

@@ -31,7 +31,7 @@ from .forest import (
     Trees,
     V,
 )
-from .rotations import turn_about, turn_along, turn_axes, turn_of
+from .joint_turns import turn_about, turn_along, turn_axes, turn_of
 
 
 @kernel(f"void({A1}, {V3})", borrows=True)

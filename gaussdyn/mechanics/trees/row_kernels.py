@@ -37,8 +37,8 @@ from .forest import (
     Trees,
     V,
 )
+from .joint_turns import turn_of
 from .paths import path_drift
-from .rotations import turn_of
 
 STRAIGHT = 1e-12  # rad; below, the direction of the turn of a ball means nothing
 

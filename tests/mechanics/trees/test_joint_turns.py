@@ -9,7 +9,7 @@ import pytest
 from mpmath import mp
 
 from gaussdyn.mechanics.trees import TreeBody, TreeJoint, TreeSystem
-from gaussdyn.mechanics.trees.rotations import sine_cosine
+from gaussdyn.mechanics.trees.joint_turns import sine_cosine
 
 
 def test_sine_and_cosine_are_exact_to_rounding() -> None:

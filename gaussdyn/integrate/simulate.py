@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -203,7 +203,7 @@ class Ahead:
         What the examination of a step took, s.
     """
 
-    n: int = 16
+    n: int
     single: bool = False
     looking: float = 0.0
 
@@ -239,7 +239,7 @@ class Loop:
             setup, rows, name = self.setup, recorder.first_rows, self.stepper.name
             recorder.first = self.examination.at_start(setup.system, recorder.final, setup.control, rows, name)
         self._look(recorder)
-        ahead = Ahead()
+        ahead = Ahead(1 if self.examination.every_step else 16)
         while recorder.final.t < self.setup.t_end:
             stop = self._advance(recorder, keyboard, archive, ahead)
             if stop is not None:
@@ -253,12 +253,12 @@ class Loop:
         recording, ends = False, ""
         try:
             keyboard.allow()
-            many = self._many(recorder, archive, ahead)
+            many = self._examined(recorder, self._many(recorder, archive, ahead), ahead)
             one = self._step(recorder, keyboard) if not many else None
             keyboard.hold()
             keyboard.check()
             recording = True
-            for steps, found in self._examined(recorder, keyboard, many, ahead):
+            for steps, found in many:
                 recorder.add(steps, found)
             if one is not None:
                 ends = one[0].ends
@@ -292,31 +292,31 @@ class Loop:
             self.watch(recorder.so_far)
 
     def _examined(
-        self, recorder: Recorder, keyboard: Interrupts, many: Sequence[Stretch], ahead: Ahead
-    ) -> Iterator[tuple[Stretch, list[Finding]]]:  # fmt: skip
-        """Go over steps with what is found where they begin, as far as that comes."""
+        self, recorder: Recorder, many: Sequence[Stretch], ahead: Ahead
+    ) -> list[tuple[Stretch, list[Finding]]]:  # fmt: skip
+        """Return steps with what is found where they begin, as far as that comes."""
+        if not self.examination.every_step:
+            return [(steps, []) for steps in many]
+        looked, first = list[tuple[Stretch, list[Finding]]](), recorder.final
         for steps in many:
-            if not self.examination.every_step:
-                yield steps, []
-                continue
             begun = time.monotonic()
-            found = self._findings(recorder, keyboard, steps)
+            found = self._findings(recorder, steps, first, not looked)
             ahead.looking = (time.monotonic() - begun) / max(len(found), 1)
             if found:
-                yield steps if len(found) == len(steps) else steps.until(len(found)), found
+                looked.append((steps if len(found) == len(steps) else steps.until(len(found)), found))
             if len(found) < len(steps):
-                return
+                break
+            first = steps.end
+        return looked
 
-    def _findings(self, recorder: Recorder, keyboard: Interrupts, steps: Stretch) -> list[Finding]:
-        """Return what is found where steps begin, up to a pressed key or a state at which that fails."""
+    def _findings(self, recorder: Recorder, steps: Stretch, first: State, alone: bool) -> list[Finding]:
+        """Return what is found where steps begin, of which this is the first, up to a state at which that fails."""
         found: list[Finding] = []
         try:
-            for state in steps.starts(recorder.final):
-                if keyboard.pending:
-                    break
+            for state in steps.starts(first):
                 found.append(self._found(recorder, state, self.setup.control))
         except Exception:
-            if not found:  # else it is raised again by the next call, once these steps are recorded
+            if alone and not found:  # else it is raised again by the next call, once what was before is recorded
                 raise
         return found
 

@@ -358,6 +358,8 @@ def _null_vector(G: Array, B: Array, X: Array) -> Array | None:
     What friction makes of W is asked, not what masses do: X has M^-1 B and M^-1 G^T.
     """
     rank = rank_of(G)
+    if rank == 0 or not np.isfinite(X).all():
+        return None
     left, right = range_of(G, rank), range_of(B, rank)
     own, plain = (left.T @ G @ x for x in X)
     _, s, V = np.linalg.svd(np.linalg.solve(plain @ left, own @ right))

@@ -240,7 +240,9 @@ class Recorder:
                 replace(strike, step=int(one.numbers[k])) for one in saved for k, strike in one.steps.impacts
             ),
             evidence=LateEvidence([(one.numbers, one.steps.step) for one in saved if one.numbers[0] > 0]),
-            certificates=tuple(sorted(self.proofs.found, key=attrgetter("t"))),
+            certificates=tuple(
+                sorted((one for one in self.proofs.found if one.t <= self.final.t), key=attrgetter("t"))
+            ),
             statistics=self.totals.statistics(),
             rows=self.totals.rows,
             table=self._table(saved),

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..._frozen import maker
 from ...arrays import EPS, Array
+from ..frozen import maker
 from ..laws.laws import MU, MU_S
 from ..problems.complementarity import ComplementarityProblem, Problem, as_blocks
 from ..solution.residuals import TOL, Residuals, examine

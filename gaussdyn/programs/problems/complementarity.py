@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._frozen import maker
 from ..._show import brief
 from ...arrays import Array, IntArray, finite_only, matrix, vector
 from ...errors import InputError
+from ..frozen import maker
 from ..laws.law_table import LawTable
 from ..laws.laws import Law, Unilateral
 from .condensation import Elimination

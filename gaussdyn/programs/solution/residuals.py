@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._frozen import maker
 from ...arrays import EPS, Array, IntArray
 from ...linalg.cones import norms
+from ..frozen import maker
 from ..problems.complementarity import ComplementarityProblem, LinearComplementarity
 from ..problems.mixed import MixedComplementarity
 from ..problems.quadratic import QuadraticProgram

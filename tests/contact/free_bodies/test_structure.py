@@ -221,7 +221,7 @@ def test_paths_end_where_the_law_holds_with_much_friction():
         heap.mu *= 4.0
         for warm in (0.0, 0.1, 1.0):
             p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-            E, _ = interior_point(heap, (p, v, u), 1e-4, 100, warm)
+            E, _ = interior_point(heap, (p, v, u), 1e-4, 200, warm)  # 108 with the roundings of some processors
             assert 1e-4 >= E == pytest.approx(heap.natural_map(p), rel=1e-6)
 
 

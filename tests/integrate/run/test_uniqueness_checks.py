@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import signal
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +17,9 @@ from gaussdyn.cli import app
 from gaussdyn.contact.outcome.examine import examine
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.run import certificate_log
 from gaussdyn.integrate.run.trajectory import Trajectory
-from gaussdyn.integrate.run.uniqueness_checks import Examination, accelerating
+from gaussdyn.integrate.run.uniqueness_checks import Examination, Finding, accelerating
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics import spatial
@@ -259,6 +263,46 @@ def test_a_state_that_cannot_be_examined_ends_the_run_there(monkeypatch):
     assert run.status == "STOPPED"
     assert "no mass there" in run.stop.reason
     assert 0.05 < run.t_reached < 0.052
+    assert set(run.steps.outcome) == {"UNIQUE"}
+
+
+def test_proofs_are_of_states_that_the_run_has_come_to(monkeypatch):
+    """A column that fails ends the run at once, however many steps were taken together and looked at."""
+    said = SimpleNamespace(verdict="NONE", certificate=SimpleNamespace(to_json=lambda: "{}"))
+    monkeypatch.setattr(certificate_log, "_outcome", lambda system, state, control: said)
+    monkeypatch.setattr(
+        Examination, "look", lambda _, system, state, control: Finding(outcome="NONE" if state.t > 0.02 else "UNIQUE")
+    )
+
+    def until(last):
+        def read(state):
+            if state.t > last:
+                raise ArithmeticError("beyond the table")
+            return state.q[0]
+
+        return replace(build("zeno_ball"), columns={"table": ("m", read)})
+
+    for last, proofs in ((0.015, 0), (0.025, 1)):
+        run = simulate(until(last), examine="cheap")
+        assert "beyond the table" in run.stop.reason
+        assert run.t_reached == pytest.approx(last, abs=1.001e-3)
+        assert len(run.certificates) == proofs
+
+
+def test_ctrl_c_comes_through_while_a_state_is_examined(monkeypatch):
+    seen, look = [], Examination.look
+
+    def pressed(self, system, state, control):
+        seen.append(state.t)
+        if len(seen) == 40:
+            signal.raise_signal(signal.SIGINT)
+            raise AssertionError("it was held back")
+        return look(self, system, state, control)
+
+    monkeypatch.setattr(Examination, "look", pressed)
+    run = simulate(build("zeno_ball"), examine="cheap", on_interrupt="return")
+    assert run.interrupted
+    assert 10 < len(run.steps.t) < 40
     assert set(run.steps.outcome) == {"UNIQUE"}
 
 

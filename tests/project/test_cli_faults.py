@@ -133,7 +133,7 @@ def test_an_interrupt_without_a_file_says_how_to_keep_one(cli: Cli, monkeypatch:
         return true(self, *args, **options)
 
     monkeypatch.setattr(MoreauJean, "advance", pressed)
-    answer = cli(*SHORT, "--dt", "1e-3")
+    answer = cli(*SHORT, "--dt", "1e-3", "--on-multiple", "first")  # which takes steps one by one
     assert answer.code == 3
     assert "STOPPED" in answer.out
     assert "4 steps" in answer.out

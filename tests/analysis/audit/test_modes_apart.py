@@ -30,7 +30,7 @@ def tumbled(seed):
     return system, simulate(system, state, 0.4, stepper=MoreauJean(dt=2e-3), save=20)
 
 
-@pytest.mark.parametrize("seed", first(1, [0, 7]))
+@pytest.mark.parametrize("seed", first(1, [6, 18]))
 def test_modes_of_a_light_body_do_not_hang_on_a_heavy_one_apart(seed):
     system, run = tumbled(seed)
     verdict = audit(run, system)

@@ -328,10 +328,10 @@ def _up_to(segment: Segment, start: State) -> Step | None:
 
 def _stuck(segment: Segment, error: Exception) -> Solution:
     guess = "" if isinstance(error, Stiff) else nearly_dependent(segment)
-    if not guess and segment.phase is not None and not isinstance(error, (Stiff, Unbounded)):
-        guess = jam_of(segment.phase, segment.place())
-    if not guess and not isinstance(error, (Crowded, Stiff, Unbounded)):
-        guess = "a reaction may grow without bound"
+    if not guess and not isinstance(error, (Stiff, Unbounded)):
+        jam = "" if segment.phase is None else jam_of(segment.phase, segment.place())
+        bound = "" if isinstance(error, Crowded) else "a reaction may grow without bound"
+        guess = "; ".join(filter(None, (jam, bound)))
     words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 

@@ -45,47 +45,33 @@ def _spread(builder: Any, number: Any) -> Any:
 def scale_four(context: Any, x: Any, i: Any, s: Any) -> Any:
     """Put x[i : i + 4] = s x[i : i + 4]."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         place = _four(target, builder, x, values[0], values[1])
         _write(builder, builder.fmul(_read(builder, place), _spread(builder, values[2])), place)
         return target.get_dummy_value()
 
-    return types.void(x, types.intp, types.float64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def take_four(context: Any, y: Any, i: Any, s: Any, x: Any, k: Any) -> Any:
-    """Take s x[k : k + 4] off y[i : i + 4]."""
-
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
-        place = _four(target, builder, y, values[0], values[1])
-        other = _read(builder, _four(target, builder, x, values[3], values[4]))
-        four = builder.fsub(_read(builder, place), builder.fmul(_spread(builder, values[2]), other))
-        _write(builder, four, place)
-        return target.get_dummy_value()
-
-    return types.void(y, types.intp, types.float64, x, types.intp), generate
+    return types.void(x, types.intp, types.float64), _generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add_four(context: Any, y: Any, i: Any, s: Any, x: Any, k: Any) -> Any:
     """Add s x[k : k + 4] to y[i : i + 4]."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         place = _four(target, builder, y, values[0], values[1])
         other = _read(builder, _four(target, builder, x, values[3], values[4]))
         four = builder.fadd(_read(builder, place), builder.fmul(_spread(builder, values[2]), other))
         _write(builder, four, place)
         return target.get_dummy_value()
 
-    return types.void(y, types.intp, types.float64, x, types.intp), generate
+    return types.void(y, types.intp, types.float64, x, types.intp), _generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add_four_rows(context: Any, y: Any, i: Any, s: Any, x: Any, k: Any) -> Any:
     """Add (s0 x[k0 ..] + s1 x[k1 ..]) + (s2 x[k2 ..] + s3 x[k3 ..]) to y[i : i + 4]; s and k are four each."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         place, parts = _four(target, builder, y, values[0], values[1]), []
         for a in range(4):
             at = builder.extract_value(values[4], a)
@@ -95,20 +81,20 @@ def add_four_rows(context: Any, y: Any, i: Any, s: Any, x: Any, k: Any) -> Any:
         _write(builder, builder.fadd(_read(builder, place), four), place)
         return target.get_dummy_value()
 
-    return types.void(y, types.intp, types.UniTuple(types.float64, 4), x, types.UniTuple(types.intp, 4)), generate
+    return types.void(y, types.intp, types.UniTuple(types.float64, 4), x, types.UniTuple(types.intp, 4)), _generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def none_of_four(context: Any, x: Any, i: Any) -> Any:
     """Return whether x[i : i + 4] are all zero."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         four = _read(builder, _four(target, builder, x, values[0], values[1]))
         zeros = _IR.Constant(four.type, [0.0] * 4)
         other = builder.bitcast(builder.fcmp_unordered("!=", four, zeros), _IR.IntType(4))
         return builder.icmp_unsigned("==", other, _IR.Constant(_IR.IntType(4), 0))
 
-    return types.boolean(x, types.intp), generate
+    return types.boolean(x, types.intp), _generate
 
 
 if config.DISABLE_JIT:  # kernels are plain Python then
@@ -116,10 +102,6 @@ if config.DISABLE_JIT:  # kernels are plain Python then
     def scale_four(x: Any, i: int, s: float) -> None:
         """Put x[i : i + 4] = s x[i : i + 4]."""
         x[i : i + 4] *= s
-
-    def take_four(y: Any, i: int, s: float, x: Any, k: int) -> None:
-        """Take s x[k : k + 4] off y[i : i + 4]."""
-        y[i : i + 4] -= s * x.ravel()[k : k + 4]
 
     def add_four(y: Any, i: int, s: float, x: Any, k: int) -> None:
         """Add s x[k : k + 4] to y[i : i + 4]."""

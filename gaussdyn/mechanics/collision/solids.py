@@ -121,23 +121,12 @@ def reach_of(solids: Array, block: int, n: Vector) -> float:
     return float(abs(n[0]) * solids[m, 2] + abs(n[1]) * solids[m, 3] + abs(n[2]) * solids[m, 4])
 
 
-@kernel(f"int64({A2}, int64, int64, {V3})", borrows=True)
-def climb(solids: Array, block: int, start: int, n: Vector) -> int:
-    """Return the corner farthest along n, from a corner to start with: on a convex solid the way up leads there."""
-    best, top, moved = start, dot3(n, corner_of(solids, block, start)), True
-    while moved:
-        moved = False
-        first, last = links_of(solids, block, best)
-        for row in range(first, last):
-            value = dot3(n, (solids[row, 3], solids[row, 4], solids[row, 5]))
-            if value > top:
-                best, top, moved = int(solids[row, 1]), value, True
-    return best
-
-
 @kernel(f"int64({A2}, int64, int64, {V3}, float64)", borrows=True)
 def climb_below(solids: Array, block: int, start: int, n: Vector, most: float) -> int:
-    """Return what `climb` does, or -1 if a corner is met that is as far along n as `most`, or farther."""
+    """Return the corner farthest along n, or -1 if one is met on the way that is as far as `most`, or farther.
+
+    From a corner to start with: on a convex solid the way up leads to the farthest one.
+    """
     best, top, moved = start, dot3(n, corner_of(solids, block, start)), True
     while moved:
         moved = False
@@ -149,6 +138,12 @@ def climb_below(solids: Array, block: int, start: int, n: Vector, most: float) -
         if top >= most:
             return -1
     return best
+
+
+@kernel(f"int64({A2}, int64, int64, {V3})", borrows=True)
+def climb(solids: Array, block: int, start: int, n: Vector) -> int:
+    """Return the corner farthest along n, from a corner to start with."""
+    return int(climb_below(solids, block, start, n, math.inf))
 
 
 @kernel(f"int64({A2}, int64, {V3})", borrows=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
-from ...._lanes import add_four, add_four_rows, none_of_four, scale_four, take_four
+from ...._lanes import add_four, add_four_rows, none_of_four, scale_four
 from ....arrays import Array, IntArray
 from ....linalg.envelope import LONG, part_dot
 from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
@@ -39,7 +39,7 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
         for a in range(n):
             out, scale = L[branch[1 + a]], row[a]
             for b in range(0, a + 1, 4):
-                take_four(out, b, scale, row, b)
+                add_four(out, b, -scale, row, b)
     return True
 
 
@@ -117,7 +117,7 @@ def half_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> 
         value, whole = x[k] / row[n], min(branch[-1], n) // 4 * 4
         x[k] = value
         for a in range(0, whole, 4):
-            take_four(x, low + a, value, row, a)
+            add_four(x, low + a, -value, row, a)
         for a in range(whole, n):
             x[branch[1 + a]] -= row[a] * value
 
@@ -350,7 +350,7 @@ def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
             m = branch[0] - 1
             scale_four(x, first, 1.0 / row[m])
             for a in range(m):
-                take_four(X[branch[1 + a]], first, row[a], x, first)
+                add_four(X[branch[1 + a]], first, -row[a], x, first)
 
 
 @kernel("boolean(Layout)", borrows=True)

@@ -56,7 +56,7 @@ class _Build(event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         """Count one more compilation; say so before the first."""
         if not self.compiled:
-            say("gaussdyn: compiling its kernels, once (some minutes; `gaussdyn warmup` uses all cores) ...")
+            say("gaussdyn: compiling kernels as they are needed, once (`gaussdyn warmup` does all, with all cores) ...")
         self.compiled += 1
 
     def on_end(self, event: Any) -> None:

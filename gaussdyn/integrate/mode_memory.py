@@ -12,6 +12,7 @@ from .impact.zeno import Rebound
 
 MODE, REBOUND, LENGTH, CROWD = ":mode", ":rebound", "event_driven:h", "event_driven:crowd"
 LARGEST, PACE, FIRED, WATCHED = "event_driven:largest", "event_driven:pace", ":fired", "event_driven:watched"
+BROKEN = "event_driven:broken"  # the modes are those before an event at which no others were found
 
 
 def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mode]:

@@ -1,6 +1,7 @@
 """The event loop: flow in a phase until an event, jump, and again, up to an event that ends the segment.
 
-    begin                 the phase at the beginning: the one remembered if it holds, else what the laws say
+    begin                 the phase at the beginning: the one remembered if it holds, else what the laws say; also
+                          where the modes remembered are those before an event at which no others were found
     onward                the loop
       _flow_and_jump      `flow.flow`: a stretch of the motion, and the first event in it; then one of
         _at_event         follow the motion to the event,
@@ -27,7 +28,7 @@ from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope, growth
 from ..impact.problem import one_sided
 from ..mode_changes import Change
-from ..mode_memory import fired, remembered
+from ..mode_memory import BROKEN, fired, remembered
 from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
@@ -67,12 +68,12 @@ def begin(segment: Segment, end: float) -> Segment:
     segment, found = listing(segment, min(segment.pace.h or left, left))
     rows = found.rows
     known = remembered(segment.task.start.memory, [row.id for row in rows])
-    if known:
+    if known and BROKEN not in segment.task.start.memory:
         phase = segment.setting().phase(completed(rows, known), rows)
         activation = segment.task.accuracy.activation
         if now := holds(phase, segment.place(rows), activation, touching=FLIGHT, sizes=segment.sizes):
             return enter(segment, phase, now)
-    elif (failure := lost_at_start(segment, rows)) is not None:
+    elif not known and (failure := lost_at_start(segment, rows)) is not None:
         return replace(segment, failure=failure)
     return settle(segment, segment.place(rows), known)
 

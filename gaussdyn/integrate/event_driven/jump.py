@@ -18,7 +18,7 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ..contact_modes import CLOSED, OPEN, Modes, parts_of, rough
 from ..impact.history import ImpactRecord
-from ..impact.impact import impact
+from ..impact.impact import Impact, impact
 from ..impact.problem import one_sided
 from ..impact.zeno import Rebound
 from ..mode_changes import Change, kind_of
@@ -61,7 +61,7 @@ def settle(
     fired = {key: kinds for key, kinds in (fired or {}).items() if key not in activation.aloft}
     segment, struck, after = _impact(segment, place)
     if segment.failure is not None:
-        return replace(segment, phase=None)
+        return replace(segment, phase=None, broken=known)
     if struck:
         place = segment.place(after)
     if struck or not fired or not isinstance(place, Instant):
@@ -109,7 +109,7 @@ def _taken_over(segment: Segment, chosen: Chosen, known: Modes, before: State, s
     ]
     segment = segment.noting(segment.account.noted(*changes))
     if chosen.phase is None:
-        return replace(segment, phase=None, failure=chosen.failure)
+        return replace(segment, phase=None, failure=chosen.failure, broken=known)
     return enter(segment, chosen.phase, chosen.now)
 
 
@@ -139,10 +139,19 @@ def _impact(segment: Segment, place: Place) -> tuple[Segment, tuple[str, ...], t
     law = segment.task.accuracy.law
     said = impact(segment.system, segment.state(), law=law, activation=activation, known=(rows, place.h))
     if not said.solved:
-        return replace(segment, failure=said.solution.but(status=said.status)), closing, rows
+        words = said.solution.message or _unsolved(said, closing)
+        return replace(segment, failure=said.solution.but(status=said.status, message=words)), closing, rows
     segment = segment.noting(segment.account.pushed(said.impulses, segment.system))
     problems = tuple(phase.own for phase in said.phases)
     return jump(segment, "impact", np.array(said.v), problems, said.energy, said.kept), closing, said.rows
+
+
+def _unsolved(said: Impact, closing: Collection[str]) -> str:
+    """Return why an impact has not come to an end, in words."""
+    where = f"the impact of {', '.join(closing)} at t = {said.state.t:.17g} s"
+    if said.solution.solved:
+        return f"{where} does not end: contacts hit each other again after {len(said.phases)} single ones."
+    return f"{where} is not solved: E = {said.residual:.1e} is left in its laws."
 
 
 def jump(

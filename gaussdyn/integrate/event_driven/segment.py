@@ -17,8 +17,9 @@ from ...mechanics.rows import Row
 from ...mechanics.state import Print, State
 from ...mechanics.system import System
 from ...programs.solution.solution import Solution
+from ..contact_modes import Modes
 from ..impact.zeno import Rebound
-from ..mode_memory import LARGEST, LENGTH, PACE, fired_memory, memory_of, rebounds
+from ..mode_memory import BROKEN, LARGEST, LENGTH, PACE, fired_memory, memory_of, rebounds
 from ..stretch import Late
 from .account import Account
 from .phase_integrator import Pace
@@ -61,6 +62,8 @@ class Segment:
         For constraints that lose rank.
     failure : Solution or None
         Why there is no phase.
+    broken : mapping of str to Mode
+        The modes before, where there is no phase: what comes next is a change of these.
     ends : str
         Why the run shall end after this segment, if it shall.
     """
@@ -82,6 +85,7 @@ class Segment:
     account: Account = field(default_factory=Account)
     watch: Watch = field(default_factory=Watch)
     failure: Solution | None = None
+    broken: Modes = field(default_factory=dict)
     ends: str = ""
 
     @classmethod
@@ -176,7 +180,7 @@ class Segment:
     def end_state(self, crowd: float) -> State:
         """Return the state as it is now, with what it shall remember: `crowd` segments in a row have hardly gone on."""
         phase, now, pace = self.phase, self.now, self.pace
-        modes = {} if phase is None else phase.modes
+        modes = self.broken if phase is None else phase.modes
         forces = {} if phase is None or now is None else {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
         sizes, bounced = tuple(self.largest.values()), self.bounced
         own = [one.id for one in self.account.changes if one.kind == "user" and one.t == self.t]
@@ -186,6 +190,7 @@ class Segment:
             """Return what the state remembers."""
             found = memory_of(modes, forces, bounced, pace.h, crowd)
             found[LARGEST] = np.array(sizes)
+            found |= {BROKEN: np.ones(1)} if phase is None else {}
             found |= fired_memory(own) if watched else {}
             if pace.short:
                 found[PACE] = np.array([pace.longest, *pace.crawled])

@@ -20,6 +20,7 @@ from .hard_cases.last_bits import settled
 from .hard_cases.last_digits import LastDigits
 from .hard_cases.patient import PatientNewton
 from .hard_cases.sharpen import sharpened
+from .hard_cases.slipping_first import SlippingFirst
 from .interior_point.central_path import CentralPath
 from .interior_point.interior_point import InteriorPoint, has_cones
 from .lemke.facets import facets_are_exact
@@ -295,6 +296,8 @@ class _Search:
         if start is not None:
             near = ProximalNewton(alpha=0.01, newton_steps=200, tol=self.tol)
             yield Attempt(near, start / self.data.unit)
+        if self.blocks.table.ambiguous:
+            yield Attempt(SlippingFirst(tol=self.tol), None, 0.1)
         yield Attempt(LastDigits(tol=self.tol), None)
         yield Attempt(PatientNewton(draws=0, tol=self.tol), None, 0.75)
         first = 5_000 if self.data.small else 500

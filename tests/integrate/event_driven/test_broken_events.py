@@ -1,0 +1,99 @@
+"""Events that find no modes, or no velocity: what is found when the motion goes on is noted, or why there is none."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.integrate.event_driven import clear_events, event_stepper, jump
+from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.event_driven.mode_selection import Chosen
+from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, OneByOne
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.planar.bodies import box, disc
+from gaussdyn.mechanics.planar.contacts import HalfPlane
+from gaussdyn.mechanics.planar.shapes import Polygon
+from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.programs.solution.residuals import Residuals
+from gaussdyn.programs.solution.solution import Solution
+from gaussdyn.programs.solution.status import Status
+
+TABLE = Polygon(points=((-1.0, -1.0), (0.3, -1.0), (0.3, 0.0), (-1.0, 0.0)), name="table")
+
+
+def on_table(body, place, speed, mu):
+    system = PlanarSystem(bodies=[body], obstacles=[TABLE], contact=ContactLaw(mu=mu, eps_n=0.0))
+    return system, system.state({body.name: place}, {body.name: speed})
+
+
+SCENES = {
+    "stops": lambda: on_table(box("crate", mass=2.0, width=0.2, height=0.1), (-0.5, 0.05, 0.0), (0.6, 0.0, 0.0), 0.5),
+    "lands": lambda: on_table(box("crate", mass=2.0, width=0.4, height=0.2), (0.2, 0.2, 0.3), (0.5, -1.0, 1.0), 0.4),
+    "ends": lambda: on_table(disc("puck", mass=2.0, radius=0.1), (0.2, 0.1, 0.0), (0.5, 0.0, 0.0), 0.0),
+}
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_changes_are_noted_where_modes_are_found_only_when_the_motion_goes_on(scene, monkeypatch):
+    system, state = SCENES[scene]()
+    expected = simulate(system, state, 0.3, stepper=EventDriven())
+    choose, broken = jump.choose, [0.0]
+
+    def late(setting, state, *given):
+        """Find no modes at an event when asked first."""
+        if state.t > broken[-1] + 1e-9:
+            broken.append(state.t)
+            return Chosen(phase=None, failure=Solution(problem=None, status=Status.UNDECIDED))
+        return choose(setting, state, *given)
+
+    monkeypatch.setattr(jump, "choose", late)
+    for module in (clear_events, event_stepper):
+        monkeypatch.setattr(module, "clear_steps", lambda *given: None)
+        monkeypatch.setattr(module, "more_clear_steps", lambda *given: None)
+    run = simulate(system, state, 0.3, stepper=EventDriven())
+    assert len(broken) > 1
+    assert run.status == "COMPLETED", run.stop
+    assert [(event.kind, event.id) for event in run.events] == [(event.kind, event.id) for event in expected.events]
+    assert np.allclose([event.t for event in run.events], [event.t for event in expected.events], rtol=0, atol=1e-10)
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+@dataclass(frozen=True)
+class Hasty:
+    """Moreau's law, but its velocity problem is not solved to the end."""
+
+    name: ClassVar[str] = "hasty"
+
+    def strike(self, struck, v):
+        """Return a phase whose solution is none."""
+        (phase,) = Moreau().strike(struck, v)
+        solution = phase.solution.but(status=Status.MAX_ITERATIONS, residuals=Residuals(E=3e-5))
+        return (replace(phase, solution=solution),)
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (Hasty(), r"the impact of puck/table:e2 at t = 0\.\d+ s is not solved: E = 3\.0e-05 is left in its laws\."),
+        (OneByOne(law=Newton(eps_n=0.5), most=1), r"the impact of .* does not end: .* again after 1 single ones\."),
+    ],
+)
+def test_an_impact_without_a_solution_says_so(law, words):
+    if isinstance(law, OneByOne):
+        sides = ((1.0, "left"), (-1.0, "right"))
+        walls = [HalfPlane(normal=(sign * math.sin(0.5), math.cos(0.5)), name=name) for sign, name in sides]
+        system = PlanarSystem(bodies=[disc("puck", mass=2.0, radius=0.1)], obstacles=walls)
+        state = system.state({"puck": (0.0, 0.3, 0.0)}, {"puck": (0.0, -1.0, 0.0)})
+    else:
+        system, state = on_table(disc("puck", mass=2.0, radius=0.1), (0.0, 0.2, 0.0), (0.0, -1.0, 0.0), 0.3)
+    run = simulate(system, state, 0.5, stepper=EventDriven(impact=law))
+    assert run.status == "STOPPED"
+    assert re.search(words, run.stop.reason), run.stop.reason

@@ -87,7 +87,7 @@ def in_memory() -> Iterator[tuple[int, int, str]]:
     """Yield where each function of the kernels at hand stands, its size and its name."""
     from gaussdyn import _jit
 
-    for waiting in _jit._KERNELS.values():
+    for waiting in _jit.KERNELS.values():
         for found in waiting.found() if waiting.taken else ():
             own, known = found.fndesc.llvm_func_name, list(functions(CODE.get(id(found.library), b"\0" * 64)))
             for first in known:

@@ -90,6 +90,21 @@ def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, r
             gap[k], rate[row[k]] = numbers[k, 0] * length - numbers[k, 1], numbers[k, 0] * pace
 
 
+@kernel(f"void(Forest, {A1}, {A1})", borrows=True)
+def steady_gaps(forest: Forest, q: Array, gap: Array) -> None:
+    """Put the gaps of `steady_rows` that change: those of limits."""
+    kinds, numbers, dofs = forest.couplings.kinds, forest.couplings.numbers, forest.trees.dofs
+    start, dof, factor = forest.drives.start, forest.drives.dof, forest.drives.factor
+    for k in range(len(kinds)):
+        if kinds[k, WHAT] >= RUB:
+            continue
+        one, length = kinds[k, ONE], 0.0
+        for i in range(start[one], start[one + 1]):
+            at = dofs[dof[i], SCALAR]
+            length += factor[i] * q[at] if at >= 0 else 0.0
+        gap[k] = numbers[k, 0] * length - numbers[k, 1]
+
+
 @kernel(f"{V3}(Forest, {A1}, {A1}, int64, {A1})", borrows=True)
 def line_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector:
     """Add J of a row along lines; return gap, rate and drift."""
@@ -145,6 +160,30 @@ def add_branch(
         k = trees.dofs[k, ABOVE]
 
 
+@kernel(f"UniTuple({V3}, 3)(Moving, Couplings, int64)", inline=True, borrows=True)
+def meeting(moving: Moving, couplings: Couplings, k: int) -> tuple[Vector, Vector, Vector]:
+    """Return the axis along which the distance of two points is a row, and these points."""
+    a, b, i, c = (
+        couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, PART], couplings.kinds[k, SHARED],
+    )  # fmt: skip
+    at_a = along(triple3(moving.x[a]), 1.0, turned(moving.R[a], couplings.numbers[k], 0))
+    at_b = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], couplings.numbers[k], 3))
+    return (moving.R[c, 0, i], moving.R[c, 1, i], moving.R[c, 2, i]), at_a, at_b
+
+
+@kernel(f"float64(Trees, Moving, Couplings, int64, boolean, {A1})", borrows=True)
+def meet_gap(trees: Trees, moving: Moving, couplings: Couplings, k: int, normal: bool, J: Array) -> float:
+    """Return the gap of `meet_row`; with `normal` put its J, whose other entries are zero, too."""
+    a, b, c = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, SHARED]
+    axis, at_a, at_b = meeting(moving, couplings, k)
+    if normal:
+        for j in range(len(J)):
+            J[j] = 0.0
+        add_branch(trees, moving, a, c, at_a, axis, 1.0, J)
+        add_branch(trees, moving, b, c, at_b, axis, -1.0, J)
+    return float(dot3(axis, along(at_a, -1.0, at_b)))
+
+
 @kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
 def meet_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Array) -> Vector:
     """Add J of a component of the distance of two points; return gap, rate and drift.
@@ -152,12 +191,8 @@ def meet_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Arra
     As the body sees it that both branches begin at: what moves that body does not appear, wherever the points are, and
     rows of one loop depend on one another off the closed loop as they do on it.
     """
-    a, b, i, c = (
-        couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, PART], couplings.kinds[k, SHARED],
-    )  # fmt: skip
-    axis = (moving.R[c, 0, i], moving.R[c, 1, i], moving.R[c, 2, i])
-    at_a = along(triple3(moving.x[a]), 1.0, turned(moving.R[a], couplings.numbers[k], 0))
-    at_b = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], couplings.numbers[k], 3))
+    a, b, c = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, SHARED]
+    axis, at_a, at_b = meeting(moving, couplings, k)
     add_branch(trees, moving, a, c, at_a, axis, 1.0, J)
     add_branch(trees, moving, b, c, at_b, axis, -1.0, J)
     w, d = three(moving.speed[c], 0), along(at_a, -1.0, at_b)

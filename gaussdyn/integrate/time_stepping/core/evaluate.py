@@ -25,7 +25,7 @@ from ....mechanics.spatial.row_kernels import (
     spatial_potential,
 )
 from ....mechanics.trees.forces import drives_beside
-from ....mechanics.trees.forest import DAMPING, FREE_SIDE, RUB, WHAT, Forest
+from ....mechanics.trees.forest import DAMPING, FREE_SIDE, MEET, RUB, WHAT, Forest
 from ....mechanics.trees.frames import fastest_point
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import (
@@ -37,7 +37,7 @@ from ....mechanics.trees.motion import (
     put_forest,
 )
 from ....mechanics.trees.paths import put_paths
-from ....mechanics.trees.row_kernels import coupling_row, steady_rows
+from ....mechanics.trees.row_kernels import coupling_row, meet_gap, steady_gaps, steady_rows
 from .linear import dot, multiply_mass
 from .records import (
     CALLBACK,
@@ -60,7 +60,7 @@ from .records import (
     Program,
     Rows,
 )
-from .shape_contacts import contact_of_shapes, contact_of_trees
+from .shape_contacts import contact_of_shapes, contact_of_trees, gap_of_trees, rates_of_trees
 
 run = caller(f"void(float64, {A1}, {A1}, {A1}, {A1}, {A1})")
 ASK_MASS, ASK_FORCE, ASK_ROWS, ASK_MOVE, ASK_POTENTIAL, ASK_POWER, ASK_PROGRAM = range(7)
@@ -229,7 +229,7 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
 
 @kernel(f"void(Model, {A1}, {A1}, {I1}, Rows)", borrows=True)
 def forest_rates(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -> None:
-    """Fill in the rows of trees that act, but for those that are always the same: gap, rate and J."""
+    """Fill in gaps and rates of trees where they act, but for rows that are always the same; J is not asked for."""
     layout, forest = model.layout, standing(model, q, model.ahead)
     kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
     for k in range(n):
@@ -239,9 +239,7 @@ def forest_rates(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -
                 put_forest(forest, q, v)
             placed = True
             rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
-    for k in range(n, layout.counts[0]):
-        if acts[k]:
-            contact_of_trees(layout, model.shapes, forest, v, k, rows)
+    rates_of_trees(layout, model.shapes, forest, v, acts, rows)
 
 
 @kernel("void(Rows, Rows)", borrows=True)
@@ -274,6 +272,26 @@ def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
         copy_rows(model.rows, rows)
     else:
         return program_table(model, t, q, v, rows)
+    return True
+
+
+@kernel(f"boolean(Model, float64, {A1}, {A1}, boolean, Rows)", borrows=True)
+def gaps_at(model: Model, t: float, q: Array, v: Array, normals: bool, rows: Rows) -> bool:
+    """Fill in the gaps of trees at q and, with `normals`, first rows of what acts; all rows of other systems."""
+    layout = model.layout
+    if layout.who != FOREST:
+        return bool(rows_at(model, t, q, v, rows))
+    forest, n = standing(model, q, model.ahead), layout.counts[2]
+    kinds = forest.couplings.kinds
+    steady_gaps(forest, q, rows.gap)
+    for k in range(n):
+        J = rows.J[layout.start[k]]
+        if kinds[k, WHAT] == MEET:
+            rows.gap[k] = meet_gap(forest.trees, forest.moving, forest.couplings, k, normals, J)
+        elif kinds[k, WHAT] > RUB:  # their rates are those of whatever speed bodies have
+            rows.gap[k], _rate, _drift = coupling_row(forest, q, v, k, J)
+    for k in range(n, layout.counts[0]):
+        gap_of_trees(layout, model.shapes, forest, normals, k, rows)
     return True
 
 

@@ -12,7 +12,7 @@ from ....arrays import Array
 from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped, surely_late
-from .evaluate import force_at, move, rows_at
+from .evaluate import force_at, gaps_at, move, rows_at
 from .linear import multiply_abs, row_dot
 from .problem.contact_problem import Problem
 from .problem.dependent_joints import clear, clear_rows
@@ -122,18 +122,25 @@ def knows_rates(model: Model, data: Data) -> bool:
     return bool(same)
 
 
-@kernel("int64(Model, Data, Push, Span, float64, float64)", borrows=True)
-def put_on_joints(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
+@kernel("int64(Model, Data, Push, Span, boolean, float64, float64)", borrows=True)
+def put_on_joints(
+    model: Model, data: Data, push: Push, span: Span, places: bool, enough: float, rough: float
+) -> int:  # fmt: skip
     """Move the end of the step onto what it violates by more than is allowed, see `project`; OVERLAP if that failed."""
-    said = project(model, data, push, span, enough, rough)
+    said = project(model, data, push, span, places, enough, rough)
     if said == UNANSWERED:
         return FAULT
     return OVERLAP if said == FAILED else DONE
 
 
-@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
-def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
-    """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
+@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean, boolean)", borrows=True)
+def put_end(
+    model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool, places: bool
+) -> int:  # fmt: skip
+    """Put the end of the step that the mean velocity leads to, with its rows.
+
+    last: it is no guess any longer. places: of trees gaps are all that is asked for, as no law holds there.
+    """
     layout, rest = model.layout, (1.0 - span.theta) * span.dt
     if span.project:
         aim(layout, data, work, push, rest, first)
@@ -151,10 +158,14 @@ def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first:
         return FAULT
     for j in range(len(data.v)):
         push.mean[j] = work.mean[j]
-    if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
+    if places:
+        fine = gaps_at(model, span.t_end, data.q1, data.v1, True, data.end)
+    else:
+        fine = rows_at(model, span.t_end, data.q1, data.v1, data.end)
+    if not fine:
         return FAULT
     enough, rough = left(layout, data, push, far, first)
-    return int(put_on_joints(model, data, push, span, enough, rough)) if span.project else DONE
+    return int(put_on_joints(model, data, push, span, places, enough, rough)) if span.project else DONE
 
 
 @kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True)
@@ -187,7 +198,7 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     """Put the data of the contact problem for the end of the step that v1 leads to, unless `blind` with that end."""
     if not force_along(model, data, work, span):
         return FAULT
-    code = DONE if blind else put_end(model, data, work, push, span, first, False)
+    code = DONE if blind else put_end(model, data, work, push, span, first, False, False)
     if code == FAULT or not put_rates_there(model, data, work, span, blind):
         return FAULT
     return code
@@ -226,7 +237,7 @@ def look_ahead(model: Model, data: Data, work: Work, push: Push, span: Span, bli
                 closes = closes or data.mid.gap[k] + rest * row_dot(layout, data.mid.J, row, data.v1) < 0.0
         if not closes:
             return DONE
-        if put_end(model, data, work, push, span, False, True) == FAULT:
+        if put_end(model, data, work, push, span, False, True, False) == FAULT:
             return FAULT
     return OVERLAP if surely_late(layout, data, rest) else DONE
 

@@ -303,11 +303,11 @@ def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem
             return int(lead_to_end(model, data, work, push, span, False, False))
         if violation(model.layout, data, push, False) <= limit(STALE * CLOSE, data.q1):
             return DONE
-        return int(put_on_joints(model, data, push, span, CLOSE, 0.0))
+        return int(put_on_joints(model, data, push, span, False, CLOSE, 0.0))
     data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)
     take_solution(data)
     put_mean(data, work, span)
-    return DONE if work.course[BLIND] else put_end(model, data, work, push, span, False, True)
+    return DONE if work.course[BLIND] else put_end(model, data, work, push, span, False, True, False)
 
 
 @kernel("float64(Layout, Problem, boolean, float64)", borrows=True)
@@ -375,7 +375,7 @@ def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, 
     if violation(model.layout, data, push, False) <= limit(CLOSE, data.q1):
         return DONE
     put_mean(data, work, span)
-    return int(put_end(model, data, work, push, span, False, True))
+    return int(put_end(model, data, work, push, span, False, True, False))
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)", borrows=True)
@@ -478,4 +478,4 @@ def settle(
     if code != DONE or not work.course[BLIND]:
         return code
     put_mean(data, work, span)
-    return int(put_end(model, data, work, push, span, False, True))
+    return int(put_end(model, data, work, push, span, False, True, False))

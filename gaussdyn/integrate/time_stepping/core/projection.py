@@ -11,7 +11,7 @@ from ....arrays import Array, IntArray
 from ....linalg.envelope import cholesky, cholesky_solve
 from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
 from .acting import in_place
-from .evaluate import move, rows_at
+from .evaluate import gaps_at, move, rows_at
 from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot, whole_fours
 from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
 from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
@@ -436,11 +436,13 @@ def left(layout: Layout, data: Data, push: Push, far: float, first: bool) -> tup
     return CLOSE, TRACE * far if joints_alone(layout, data) else 0.0
 
 
-@kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
-def go_to(model: Model, data: Data, span: Span, place: Array) -> bool:
-    """Put q1, and the rows there."""
+@kernel(f"boolean(Model, Data, Span, boolean, {A1})", borrows=True)
+def go_to(model: Model, data: Data, span: Span, places: bool, place: Array) -> bool:
+    """Put q1, and the rows there; `places`: of trees only gaps."""
     for i in range(len(place)):
         data.q1[i] = place[i]
+    if places:
+        return bool(gaps_at(model, span.t_end, data.q1, data.v1, False, data.end))
     return bool(rows_at(model, span.t_end, data.q1, data.v1, data.end))
 
 
@@ -458,15 +460,19 @@ def shift_by_new_factor(layout: Layout, data: Data, push: Push, holds: bool, loo
     return LET_GO if shift(layout, data, push, m, False, d) else FAILED
 
 
-@kernel("int64(Model, Data, Push, Span, float64, float64)", borrows=True)
-def project(model: Model, data: Data, push: Push, span: Span, enough: float, rough: float) -> int:
+@kernel("int64(Model, Data, Push, Span, boolean, float64, float64)", borrows=True)
+def project(
+    model: Model, data: Data, push: Push, span: Span, places: bool, enough: float, rough: float
+) -> int:  # fmt: skip
     """Move q1 onto the joints and gaps that act, rows at the end renewed. Returns what happened.
 
     enough, rough: violations up to these are left as they are, m; see `left`. What `shift_ahead` has shifted stands.
+    places: of trees gaps are there, and first rows of what acts; the others are not asked for.
     """
     layout, d, q, result = model.layout, data.V[2], data.q1, UNMOVED
     before, earlier, oldest = np.inf, np.inf, np.inf
     stale = layout.who != FOREST and push.kept[1] > 0  # those of the pass before
+    went = False
     loosely, holds, taken = held_loosely(layout, data, push), holds_any(layout, push), push.kept[1]
     while taken < PASSES:
         off = violation(layout, data, push, holds)
@@ -474,18 +480,21 @@ def project(model: Model, data: Data, push: Push, span: Span, enough: float, rou
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
-            if not go_to(model, data, span, data.moved):
+            if not go_to(model, data, span, places, data.moved):
                 return FAULT
+            went = True
             continue
         stale = keep_if_near(data, push, off, before)
         oldest, earlier, before = earlier, before, off
         if loosely or not shift_again(layout, data, push, holds, d):
+            if places and went and not gaps_at(model, span.t_end, q, data.v1, True, data.end):
+                return FAULT
             stale, found = False, shift_by_new_factor(layout, data, push, holds, loosely, d)
             if found == FAILED:
                 return FAILED
             holds = holds and found != LET_GO
         note_shift(layout, data, push, taken, d)
-        if not (move(model, q, d, 1.0, push.place) and go_to(model, data, span, push.place)):
+        if not (move(model, q, d, 1.0, push.place) and go_to(model, data, span, places, push.place)):
             return FAULT
-        result, taken = MOVED, taken + 1
+        result, taken, went = MOVED, taken + 1, True
     return result if violation(layout, data, push, False) <= limit(max(rough, ALLOWED), q) else FAILED

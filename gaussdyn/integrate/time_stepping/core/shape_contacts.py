@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...._jit import A1, A2, A3, kernel
-from ....arrays import Array
+from ...._jit import A1, A2, A3, I1, kernel
+from ....arrays import Array, IntArray
 from ....mechanics.collision.feature_kinematics import axis_of_row, chart_at, contact_frame, feature_geometry
-from ....mechanics.collision.vectors import along, cross3, dot3, three, triple3
+from ....mechanics.collision.vectors import V3, Vector, along, cross3, dot3, three, triple3
 from ....mechanics.spatial.row_kernels import ZERO, Mechanism, add_wrench
 from ....mechanics.trees.forest import ABOVE, LAST, ROOT, Forest
 from .records import HIGH, LOW, Layout, Rows, Shapes
@@ -125,3 +125,61 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
         add_going(forest, shapes, f, side, v, first, n, rows)
         if n > 3:
             add_turning(forest, shapes, a if side == 0 else b, 1.0 - 2.0 * side, v, first, n, rows)
+
+
+@kernel("void(Forest, Shapes, int64, int64, int64, Rows)", borrows=True)
+def add_normal(forest: Forest, shapes: Shapes, f: int, side: int, first: int, rows: Rows) -> None:
+    """Do for the row N what `add_going` does, but for its rate."""
+    b, sign, adds = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side, side != 0
+    S, dofs, d, normal = forest.moving.S, forest.trees.dofs, forest.trees.bodies[b, LAST], rows.J[first]
+    arm = along(three(shapes.out[0], 4), -1.0, triple3(forest.moving.x[forest.trees.bodies[b, ROOT]]))
+    N = triple3(shapes.frame[0])
+    moment = cross3(arm, N)
+    while d >= 0:
+        x = dot3(moment, three(S[d], 0)) + dot3(N, three(S[d], 3))
+        normal[d] = (normal[d] if adds else 0.0) + sign * x
+        d = dofs[d, ABOVE]
+
+
+@kernel("void(Layout, Shapes, Forest, boolean, int64, Rows)", borrows=True)
+def gap_of_trees(layout: Layout, shapes: Shapes, forest: Forest, normals: bool, k: int, rows: Rows) -> None:
+    """Fill in the gap of contact k of trees, and the row N: where it acts if `normals`, else where it overlaps."""
+    contact_geometry(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
+    if not (normals if rows.asked[k] != 0 else rows.gap[k] <= 0.0):
+        return
+    f, first = k - layout.counts[2], layout.start[k]
+    clear_branch(forest, body_at(shapes.bodies[f, 1], len(forest.moving.x)), first, 1, rows)
+    for side in range(2):
+        add_normal(forest, shapes, f, side, first, rows)
+
+
+@kernel(f"UniTuple({V3}, 2)(Forest, {A1}, int64)", borrows=True)
+def going(forest: Forest, v: Array, b: int) -> tuple[Vector, Vector]:
+    """Return how fast a body turns and goes at the point of its tree."""
+    S, dofs, d = forest.moving.S, forest.trees.dofs, forest.trees.bodies[b, LAST]
+    w, u = ZERO, ZERO
+    while d >= 0:
+        w, u, d = along(w, v[d], three(S[d], 0)), along(u, v[d], three(S[d], 3)), dofs[d, ABOVE]
+    return w, u
+
+
+@kernel(f"void(Layout, Shapes, Forest, {A1}, {I1}, Rows)", borrows=True)
+def rates_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, acts: IntArray, rows: Rows) -> None:
+    """Fill in gaps and rates of the contacts of trees that act; those of the same bodies come one after the other."""
+    x, root, frame, last = forest.moving.x, forest.trees.bodies, shapes.frame, -1
+    w = u = spin = pace = ZERO
+    for k in range(layout.counts[2], layout.counts[0]):
+        if acts[k] == 0:
+            continue
+        f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
+        a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
+        contact_geometry(layout, shapes, x, forest.moving.R, k, rows)
+        if last < 0 or shapes.bodies[f, 0] != shapes.bodies[last, 0] or shapes.bodies[f, 1] != shapes.bodies[last, 1]:
+            w, u = going(forest, v, a)
+            spin, pace = going(forest, v, b)
+        last, point = f, three(shapes.out[0], 4)
+        rate = along(u, 1.0, cross3(w, along(point, -1.0, triple3(x[root[a, ROOT]]))))
+        other = along(pace, 1.0, cross3(spin, along(point, -1.0, triple3(x[root[b, ROOT]]))))
+        rate, turning = along(rate, -1.0, other), along(w, -1.0, spin)
+        for i in range(n):
+            rows.rate[first + i] = dot3(triple3(frame[axis_of_row(i, n)]), rate if i < 3 else turning)

@@ -20,7 +20,7 @@ from ....mechanics.trees.motion import put_forest
 from .evaluate import forest_rates, move, resist_anew, rows_at
 from .linear import factor_mass
 from .pass_end import force_along, knows_rates, measure_rows, put_end, put_mean, put_rates_there
-from .passes import BOLD, FIRST, put_problem, take_solution
+from .passes import BOLD, FIRST, TRUST, put_problem, take_solution
 from .problem.contact_problem import Problem
 from .problem.contact_solver import solve, solve_roughly
 from .problem.dependent_joints import COUNT, contrary
@@ -67,7 +67,7 @@ def foresee(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     if not force_along(model, data, work, span):
         return False
     if not blind and data.bound.known[COUNT] > 0:  # rates contradict one another where the place does not obey joints
-        if put_end(model, data, work, push, span, first, True) == FAULT:
+        if put_end(model, data, work, push, span, first, True, False) == FAULT:
             return False
     elif not move(model, data.q, work.mean, span.dt, data.q1) or (not blind and not rates_at_end(model, data, span)):
         return False
@@ -152,9 +152,10 @@ def solve_there(
         return DEPENDENT
     if anew or turns:
         measure_rows(layout, work, problem)
-    E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, FIRST, False)
+    rough = TRUST if first else FIRST  # by as much as the first guess is off corners of a foot contradict one another
+    E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, rough, False)
     log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
-    if not max(log[GOAL], FIRST) >= E:
+    if not max(log[GOAL], rough) >= E:
         return HARD
     if log[GOAL] >= E and near_rest(data, work):
         log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, log[GOAL])
@@ -187,5 +188,5 @@ def solve_once(model: Model, data: Data, work: Work, push: Push, problem: Proble
             if not factor_mass(model.layout, data):
                 return MASS
         elif foretold(model.layout, data, work):
-            return int(put_end(model, data, work, push, span, False, True))
+            return int(put_end(model, data, work, push, span, False, True, True))
     return DEPENDENT if contrary(model.layout, data, work.speed, data.V[9]) else UNSETTLED

@@ -123,7 +123,7 @@ def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: S
     if not rows_at(model, t, data.q1, data.v1, data.end):
         return FAULT
     push.kept[0] = push.kept[1] = 0
-    said = project(model, data, push, there, CLOSE, 0.0)
+    said = project(model, data, push, there, False, CLOSE, 0.0)
     push.kept[0] = push.kept[1] = 0
     off = way = 0.0
     for i in range(len(data.q)):

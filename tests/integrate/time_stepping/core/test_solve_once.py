@@ -11,11 +11,15 @@ from evidence import first
 from tree_cases import five_bar_legs, link
 
 from gaussdyn import ContactLaw, InputError, MoreauJean, SpatialSystem, Trajectory, build, simulate
+from gaussdyn._jit import Held
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.run.step_evidence import StepEvidence, as_arrays
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
+from gaussdyn.integrate.time_stepping.core.evaluate import forest_rates, gaps_at, rows_at
 from gaussdyn.integrate.worlds.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.trees import TreeSystem
+from gaussdyn.mechanics.trees.forest import RUB, WHAT
 
 ONCE = MoreauJean(dt=2e-3, corrections=False)
 
@@ -64,6 +68,35 @@ def test_laws_hold_where_they_were_foreseen(seed: int) -> None:
     assert all(np.array_equal(at_once[key], values) for key, values in each.items())
     assert max(verdict.max[name] for name in ("momentum", "laws", "kinematics", "joint_rate")) <= 1e-10
     assert verdict.max["gaps"] <= 1e-10
+
+
+@pytest.mark.parametrize("case", [*first(1, range(3)), "loops"])
+def test_the_end_is_asked_for_gaps_and_rates_alone(case: int | str) -> None:
+    """They are those of whole rows, at other states than the one that was foreseen, too."""
+    system, state = (
+        (five_bar_legs(), five_bar_legs().state({"root": (0, 0, 0.305)})) if case == "loops" else cases.tree(case)
+    )
+    kernels = CompiledSystem.of(system, state)
+    many = kernels.advance_many(ONCE, state, 80, np.zeros(len(system.actuators)), record=False)
+    model, data = kernels.parts.model, kernels.parts.data
+    rng, n, start = np.random.default_rng(0), model.layout.counts[0], model.layout.start
+    acts = data.acts[:n] != 0
+    first_rows = start[:n][acts]
+    turning = [
+        k for k in range(n) if acts[k] and (k >= model.layout.counts[2] or model.forest.couplings.kinds[k, WHAT] > RUB)
+    ]
+    assert turning
+    for _ in range(3):
+        v = rng.normal(size=system.nv)
+        q = system.move(many.state.q, v, 0.01)
+        assert rows_at(Held(model), 0.0, q, v, Held(data.begin))
+        assert gaps_at(Held(model), 0.0, q, np.zeros(system.nv), True, Held(data.end))
+        assert np.allclose(data.end.gap[:n], data.begin.gap[:n], rtol=0.0, atol=1e-14)
+        assert np.allclose(data.end.J[first_rows], data.begin.J[first_rows], rtol=0.0, atol=1e-13)
+        forest_rates(Held(model), q, v, data.acts, Held(data.end))
+        for k in turning:
+            rows = slice(start[k], start[k + 1])
+            assert np.allclose(data.end.rate[rows], data.begin.rate[rows], rtol=0.0, atol=1e-12)
 
 
 def test_loops_are_judged_where_they_were_foreseen() -> None:

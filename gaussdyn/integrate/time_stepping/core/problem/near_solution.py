@@ -58,7 +58,8 @@ class Near(NamedTuple):
     A : Array, shape (m m,)
         The factor, row by row.
     u, F, dr, b, before, best : Array, shape (m,), of u (m + 3,)
-        Velocities, y - r with the other sign, a step and its right side, what the reactions were, the best so far.
+        Velocities, y - r with the other sign, a step and its right side (in velocity space by how
+        much it changes u), what the reactions were, the best so far.
     Y : Array, shape (n, 6, 6)
     work : Array, shape (10, 6)
     rows : Array, shape (6, m)
@@ -174,12 +175,11 @@ def any_map(near: Near, k: int, code: int, d: int, P: Array, rho: float, r: Arra
     return length(F, 0, d) ** 2
 
 
-@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1})", borrows=True)
-def look(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> float:
-    """Put u, F and Y at r; return |r - P(r - rho u^)|."""
+@kernel(f"float64(Near, {TABLE}, {A1}, {A1})", borrows=True)
+def weigh(near: Near, table: Table, rho: Array, r: Array) -> float:
+    """Put F and Y at r and u; return |r - P(r - rho u^)|."""
     code, start, P = table
     u, total = near.u, 0.0
-    put_rates(near, W, q, r)
     for k in range(len(rho)):
         first, d, kind = start[k], start[k + 1] - start[k], code[k]
         if d == 1 and (kind == FRICTIONLESS or (kind == CAPPED and P[k, 1] <= P[k, 2])):
@@ -190,6 +190,23 @@ def look(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> 
         else:
             total += any_map(near, k, kind, d, P[k], rho[k], r[first : first + d], first)
     return float(np.sqrt(total))
+
+
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1})", borrows=True)
+def look(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> float:
+    """Put u, F and Y at r; return |r - P(r - rho u^)|."""
+    put_rates(near, W, q, r)
+    return weigh(near, table, rho, r)
+
+
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64)", borrows=True)
+def look_along(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, share: float) -> float:
+    """Do what `look` does where r has gone on by a share of the last step: in velocity space u goes along."""
+    if near.size[1] == 0:
+        return look(near, W, q, table, rho, r)
+    for i in range(len(q)):
+        near.u[i] += share * near.b[i]
+    return weigh(near, table, rho, r)
 
 
 @kernel(f"boolean(Near, {I1})", borrows=True)
@@ -286,7 +303,7 @@ def step_in_reactions(near: Near, W: Array, start: IntArray, rho: Array, dr: Arr
 def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array) -> None:
     """Add the step by the factor to r; blocks that are open step to no reaction."""
     if near.size[1]:
-        step_in_motion(near.space, near.place, start, len(rho), near.F, near.dr)
+        step_in_motion(near.space, near.place, start, len(rho), near.F, near.dr, near.b)
     else:
         step_in_reactions(near, W, start, rho, near.dr)
     for i in range(start[len(rho)]):
@@ -301,10 +318,29 @@ def shorten(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, 
         share *= 0.5
         for i in range(len(q)):
             r[i] -= share * near.dr[i]
-        E = look(near, W, q, table, rho, r)
+        E = look_along(near, W, q, table, rho, r, -share)
         if before > length(near.F, 0, len(q)):
             break
     return E
+
+
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64, float64)", borrows=True)
+def take_best(
+    near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, most: float, best: float
+) -> float:  # fmt: skip
+    """Put the best reactions so far if their residual `best` is `most` at most, else those of before; return it.
+
+    In velocity space as they are found to be, without what rounding has left of u on the way.
+    """
+    taken = most >= best
+    for i in range(len(q) if taken else 0):
+        r[i] = near.best[i]
+    if taken and near.space.used[0]:
+        best = look(near, W, q, table, rho, r)
+        taken = most >= best
+    for i in range(0 if taken else len(q)):
+        r[i] = near.before[i]
+    return best
 
 
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
@@ -321,7 +357,7 @@ def near_solution(
     good = least = max(tol, rough)
     for i in range(n):
         near.before[i] = r[i]
-    E, goes_on = look(near, W, q, table, rho, r) / size, True
+    E, goes_on, seen = look(near, W, q, table, rho, r) / size, True, True
     for taken in range(STEPS):
         exact = EXACT >= E and OWN * length(r, 0, n) >= E * size
         if READY * tol >= E and (taken > 0 or exact or tol > LOOSE):
@@ -330,14 +366,17 @@ def near_solution(
         if not stands and not make_factor(near, W, start, rho, PROXIMAL):
             break
         take_newton_step(near, W, start, rho, r)
-        last, E = E, look(near, W, q, table, rho, r) / size
+        last, seen = E, near.size[1] == 0 or not stands
+        E = (look(near, W, q, table, rho, r) if seen else look_along(near, W, q, table, rho, r, 1.0)) / size
         if last < E and length(near.F, 0, n) > F:
             if stands:  # the factor was of other modes
                 for i in range(n):
                     r[i] -= near.dr[i]
-                E, goes_on = look(near, W, q, table, rho, r) / size, False
+                E, goes_on = look_along(near, W, q, table, rho, r, -1.0) / size, False
                 continue
-            E = shorten(near, W, q, table, rho, r, F) / size
+            E, seen = shorten(near, W, q, table, rho, r, F) / size, near.size[1] == 0
+        if tol >= E and not (seen or tol > LOOSE):  # what rounding has left of u on the way
+            E, seen = look(near, W, q, table, rho, r) / size, True
         if least >= E:
             best = least = E
             for i in range(n):
@@ -346,6 +385,4 @@ def near_solution(
         refused += 0 if FALL * last >= E else 1
         if refused == REFUSED or (refused > 0 and rough >= E):
             break
-    for i in range(n):
-        r[i] = near.best[i] if good >= best else near.before[i]
-    return best
+    return take_best(near, W, q, table, rho, r, good * size, best * size) / size

@@ -322,11 +322,11 @@ def factor_motion(space: VelocitySpace, Y: Array, place: IntArray, start: IntArr
     return factor_upper_lower(space.U, space.L, space.end, same)
 
 
-@kernel(f"void(VelocitySpace, {I1}, {I1}, int64, {A1}, {A1})", borrows=True, rare=True)
+@kernel(f"void(VelocitySpace, {I1}, {I1}, int64, {A1}, {A1}, {A1})", borrows=True, rare=True)
 def step_in_motion(
-    space: VelocitySpace, place: IntArray, start: IntArray, blocks: int, F: Array, dr: Array
+    space: VelocitySpace, place: IntArray, start: IntArray, blocks: int, F: Array, dr: Array, du: Array
 ) -> None:  # fmt: skip
-    """Put the Newton step dr; blocks without a place step to no reaction."""
+    """Put the Newton step dr, and du = J dv, what it changes rates by; blocks without a place come to no reaction."""
     v = space.v
     for j in range(len(v)):
         v[j] = 0.0
@@ -344,7 +344,8 @@ def step_in_motion(
     solve_upper_lower(space.U, space.L, space.end, v)
     for k in range(blocks):
         first, d, E = start[k], start[k + 1] - start[k], space.E[k]
-        for c in range(d if place[first] >= 0 else 0):
+        for c in range(d):
             s = row_dot(space, first + c, v)
-            for a in range(d):
+            du[first + c] = s
+            for a in range(d if place[first] >= 0 else 0):
                 dr[first + a] -= E[a, c] * s

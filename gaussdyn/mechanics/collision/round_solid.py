@@ -99,13 +99,17 @@ def ball_solid(
     return d
 
 
-@kernel(f"boolean({A2}, int64, int64, {V3}, {V3})", borrows=True)
-def out_of_edge(solids: Array, block: int, e: int, u: Vector, d: Vector) -> bool:
-    """Return whether a way leads out of edge e, along u, between its faces: no point of the solid is nearer then."""
+@kernel(f"boolean({A2}, int64, int64, {V3}, {V3}, float64)", borrows=True)
+def out_of_edge(solids: Array, block: int, e: int, u: Vector, d: Vector, slack: float) -> bool:
+    """Return whether a way leads out of edge e, along u, between its faces: no point of the solid is nearer then.
+
+    It may lead over either face by `slack` (of its own length, m). However sharp the edge is: of two normals that are
+    more than 120 degrees apart, a way into the solid may look more along each than they do along each other.
+    """
     m = edge_row(solids, block, e)
     left, right = normal_of(solids, block, int(solids[m, 2])), normal_of(solids, block, int(solids[m, 3]))
     out = dot3(d, along(left, 1.0, right)) > 0.0
-    return out and dot3(d, cross3(left, u)) <= 0.0 and dot3(d, cross3(right, u)) >= 0.0
+    return out and dot3(d, cross3(left, u)) <= slack and dot3(d, cross3(right, u)) >= -slack
 
 
 @kernel(f"boolean({A2}, int64, int64, {V3})", borrows=True)
@@ -137,7 +141,7 @@ def axis_on_edges(
         t = (slope * dot3(d, u) - dot3(d, e)) / k2
         s = dot3(d, u) + t * slope
         d = along(along(d, t, e), -s, u)
-        if abs(t) >= reach or abs(s) > (1.0 + BORDER) * half or not out_of_edge(solids, block, g, u, d):
+        if abs(t) >= reach or abs(s) > (1.0 + BORDER) * half or not out_of_edge(solids, block, g, u, d, 0.0):
             continue
         if dot3(d, d) <= (r + limit) * (r + limit):
             da = unit(2, 1.0 if dot3(cross3(e, u), d) > 0.0 else -1.0)

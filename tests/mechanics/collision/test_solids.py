@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import clarabel
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from gaussdyn.mechanics.collision.features import BALL_PLANE, EDGE_RIM, Feature
 from gaussdyn.mechanics.collision.search import Shapes
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
 
-KINDS = {"s": "sphere", "k": "capsule", "b": "box", "m": "mesh", "c": "cylinder", "e": "ellipsoid"}
+KINDS = {"s": "sphere", "k": "capsule", "b": "box", "m": "mesh", "c": "cylinder", "e": "ellipsoid", "t": "mesh"}
 PAIRS = ["sm", "km", "bm", "mm", "sc", "kc", "bc", "mc", "cc", "se", "ke", "be", "me", "ce", "ee"]
 
 
@@ -34,6 +36,9 @@ def _shape(kind, rng):
         return Box(half=rng.uniform(0.2, 0.5, 3), at=at, turn=turn)
     if kind == "m":
         return ConvexMesh(vertices=0.3 * rng.normal(size=(12, 3)), at=at, turn=turn)
+    if kind == "t":  # with edges of 10 degrees and less
+        corners = 0.3 * rng.normal(size=(4, 3))
+        return ConvexMesh(vertices=corners - corners.mean(axis=0), turn=turn)
     if kind == "e":
         return Ellipsoid(half=rng.uniform(0.1, 0.5, 3), at=at, turn=turn)
     return Cylinder(radius=rng.uniform(0.2, 0.5), half_length=rng.uniform(0.1, 0.5), at=at, turn=turn)
@@ -114,16 +119,32 @@ def _gaps(features, x, R):
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", [*PAIRS, "bt", "tt", "tc", "te"])
 def test_the_smallest_gap_is_the_distance_where_solids_come_near(pair):
     for seed in range(examples(60, fast=12)):
         rng = np.random.default_rng(seed)
         shapes = [_shape(kind, rng) for kind in pair]
+        if "t" in pair:  # the way from middle to middle does not lead past it
+            shapes = [replace(shape, at=(0.0, 0.0, 0.0)) for shape in shapes]
         x, R = near_pose(shapes, rng, 1e-4)
         found = _find(shapes, x, R)
         apart = distance(shapes, x, R)
         assert found, (pair, seed)
         assert _gaps(found, x, R).min() == pytest.approx(apart, abs=2e-7), (pair, seed, [f.id for f in found])
+
+
+@pytest.mark.parametrize("depth", [1e-7, 1e-5, 1e-3])
+@pytest.mark.parametrize("place", [(0.25, 0.0), (0.25, 0.35)])
+@pytest.mark.parametrize("kind", ["box", "mesh"])
+def test_what_is_under_a_cap_is_not_beside_the_cylinder(kind, place, depth):
+    """A box below, its edge or corner within the cap: the way out is up, and nothing touches the side."""
+    half = np.array([0.2, 0.3, 0.25])
+    ground = Box(half=half) if kind == "box" else box_mesh(half)
+    x = np.array([np.zeros(3), [*place, 0.25 + 0.1 - depth]])
+    for turn in (np.eye(3), Rotation.from_euler("Z", 0.3).as_matrix()):
+        found = _find([ground, Cylinder(radius=0.2, half_length=0.1)], x, np.array([np.eye(3), turn]))
+        assert len(found) > 2
+        assert _gaps(found, x, np.array([np.eye(3), turn])) == pytest.approx(-depth, abs=1e-15), [f.id for f in found]
 
 
 def roof(rng):

@@ -35,7 +35,7 @@ from ..primitives import (
     unit,
 )
 from ..rim_kinematics import DISC_PLANE, ZERO
-from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face
+from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face, out_of_edge
 from ..solid_solid import placed, placed_back
 from ..solids import (
     BLOCK,
@@ -43,7 +43,6 @@ from ..solids import (
     count_of,
     edge_label,
     edge_of,
-    edge_row,
     extent_of,
     face_label,
     farthest_corner,
@@ -213,13 +212,9 @@ def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
     first, last = links_of(solids, block, farthest_corner(solids, block, out))
     for row in range(first, last):
         e = int(solids[row, 0])
-        m = edge_row(solids, block, e)
         middle, u, half = edge_of(solids, block, e)
         gap, n, t = rim_over_line(world, j, cap, i, line(middle, u, 0.0), guess)
-        own = seen_from(world, i, n)
-        left, right = normal_of(solids, block, int(solids[m, 2])), normal_of(solids, block, int(solids[m, 3]))
-        c = dot3(left, right)  # n between left and right: each looks more along n than along the other
-        if gap > best and abs(t) <= half and min(dot3(own, left), dot3(own, right)) >= c:
+        if gap > best and abs(t) <= half and out_of_edge(solids, block, e, u, seen_from(world, i, n), 0.0):
             best, edge, rim, normal = gap, e, cap, n
     return best, edge, rim, normal
 
@@ -266,7 +261,10 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     if flat > limit:
         return
     rim_gap, edge, rim, n = best_rim(world, solids, i, j, room)
+    before = found[0, 0]
     known, side_gap = side_on_solid(world, solids, i, j, limit, found)
+    if side_gap < flat - same:  # a shorter way out leads over the face or the cap: what is under it is not beside it
+        known, side_gap, found[0, 0] = -1, -1e300, before
     border = BORDER * same / SAME
     if rim_gap > max(flat, side_gap) + same:
         own = seen_from(world, i, n)

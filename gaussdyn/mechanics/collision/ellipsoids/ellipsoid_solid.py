@@ -12,6 +12,7 @@ from ..box_box import relative
 from ..nearest_direction import row3, way_between
 from ..primitives import BORDER, ELLIPSOID_HERE, ball, line, plane, put, put_with_guess, size_of
 from ..rim_kinematics import ZERO
+from ..round_solid import out_of_edge
 from ..smooth_kinematics import (
     ELLIPSOID_BALL,
     ELLIPSOID_LINE,
@@ -29,7 +30,6 @@ from ..solids import (
     count_of,
     edge_label,
     edge_of,
-    edge_row,
     extent_of,
     face_label,
     farthest_corner,
@@ -73,9 +73,7 @@ def to_edge(solids: Array, block: int, e: int, A: Matrix, d: Vector, guess: Vect
     """Return edge e with its gap from an ellipsoid, or nothing where another part is nearer."""
     middle, u, half = edge_of(solids, block, e)
     n, gap, t = over_line(A, along(d, -1.0, middle), u, guess)
-    m = edge_row(solids, block, e)
-    left, right = normal_of(solids, block, int(solids[m, 2])), normal_of(solids, block, int(solids[m, 3]))
-    between = min(dot3(n, left), dot3(n, right)) >= dot3(left, right) - ROUNDED
+    between = out_of_edge(solids, block, e, u, n, ROUNDED)
     return (EDGE, e, gap, n) if between and abs(t) <= (1.0 + BORDER) * half else NOTHING
 
 

@@ -162,7 +162,7 @@ class Piece:
     error: float
     bend: float
     _dense: Array | None = field(default=None, repr=False)
-    samples: Callable[[float, Array], Trail] | None = field(default=None, repr=False)
+    samples: Callable[[float, Array], Trail | None] | None = field(default=None, repr=False)
 
     @property
     def t_end(self) -> float:

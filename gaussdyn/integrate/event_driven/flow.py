@@ -81,17 +81,12 @@ def flow(segment: Segment, phase: Phase, end: float) -> Stretch:
 def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     """Take one step of the integrator, and look for the first event in it."""
     task = segment.task
-    kernels = _compiled(phase, task) if task.accuracy.step is None else None
+    kernels = _compiled(phase, task)
     motion = PhaseMotion(phase=phase, control=task.control, accuracy=task.accuracy, kernels=kernels)
     segment, before = segment.located(phase)
     done = motion.step(before, segment.pace, end, task.goal)
     piece, after = done.piece, done.after
     _watch_caps(phase, after.rows)
-
-    def look(t: float, y: Array) -> Seen:
-        """Return the conditions at a state."""
-        return seen(phase, motion.instant(t, y)) if kernels is None else kernels.look(t, y)
-
     segment = replace(segment, pace=done.pace).measured(("force",), after).measured(phase.units, before)
     coarse = 1e3 * SETTLED if phase.redundant else SETTLED
     scales = segment.scales(phase.units, before)
@@ -99,12 +94,12 @@ def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     after = phase.sharing(after)
     ends = seen(phase, before), seen(phase, after)
     offsets = np.array([segment.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
-    search = Search(phase, lambda t: look(t, piece.at(t)), offsets, noise)
+    search = Search(phase, lambda t: kernels.look(t, piece.at(t)), offsets, noise)
     segment, found = _found(segment, search, piece, *ends)
-    return Stretch(segment, piece, found, after=after, look=look, one_step=done.one_step)
+    return Stretch(segment, piece, found, after=after, look=kernels.look, one_step=done.one_step)
 
 
-def _compiled(phase: Phase, task: Task) -> CompiledPhase | None:
+def _compiled(phase: Phase, task: Task) -> CompiledPhase:
     return CompiledPhase.of(phase, task.accuracy, task.known.mechanism)
 
 
@@ -130,15 +125,17 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     """Let the kernels take steps as long as nothing happens, if they serve.
 
     They do not where a slip in space begins, which friction turns at once, nor where stability bounds their steps and a
-    slip that turns may be the reason: see `PhaseMotion.step`.
+    slip that turns may be the reason: see `PhaseMotion.step`; nor steps of a given length then, each of which begins
+    with the direction that the slip has; nor where friction may set in, see `_watch_caps`.
     """
     task, pace = segment.task, segment.pace
     turning = bool(turnings(phase))
-    if turning and (pace.turns or pace.stiff >= SUSPECTED):
+    if turning and (pace.turns or pace.stiff >= SUSPECTED or task.accuracy.step is not None):
         return Stretch(segment)
-    served = phase.system is task.whole and pace.h > 0.0 and not task.events and task.accuracy.step is None
-    kernels = _compiled(phase, task) if served else None
-    if kernels is None or kernels.borders:
+    if phase.system is not task.whole or pace.h <= 0.0 or task.events:
+        return Stretch(segment)
+    kernels = _compiled(phase, task)
+    if kernels.borders or kernels.watched:
         return Stretch(segment)
     if turning:
         segment, now = segment.located(phase)
@@ -185,8 +182,9 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
 def follow(segment: Segment, phase: Phase, piece: Piece, t: float, y: Array) -> Segment:
     """Go along a step of the integrator to a time and the state there, and keep what was passed."""
     if piece.samples is not None and t > piece.t and not _stops(segment, phase, t, y):
-        segment = segment.noting(segment.account.passed(piece.samples(t, y)))
-        return move_to(segment, phase, t, y)
+        trail = piece.samples(t, y)
+        if trail is not None:
+            return move_to(segment.noting(segment.account.passed(trail)), phase, t, y)
     known = piece.K[0], piece.K[STAGES] if y is piece.end else None
     return along(segment, phase, piece.slope, Way((piece.t, piece.y), (t, y), piece.at, known))
 
@@ -237,7 +235,8 @@ def _shared_along(
 
 def _stops(segment: Segment, phase: Phase, t: float, y: Array) -> bool:
     """Whether a slip in space stops at a state: there it has no direction."""
-    if not phase.redundant and not turnings(phase):
+    slides = any(part.slips for part in phase.parts) if phase.redundant else bool(turnings(phase))
+    if not slides:
         return False
     (q, v), still = segment.parts(y), segment.task.accuracy.activation.speed
     return any(stopped(row, phase.modes[row.id], v, still) for row in phase.system.rows(t, q, v))

@@ -17,7 +17,7 @@ from ...arrays import Array
 from ...contact.snapshot import Activation, snapshot
 from ...errors import interrupts
 from ...mechanics.state import State
-from ..dop853 import SHRINK, STAGES, Piece, Slope, Tolerance, first_length, growth, least_length, take
+from ..dop853 import SHRINK, STAGES, Piece, Slope, Tolerance, first_length, growth, least_length
 from ..impact.impact_laws import ImpactLaw
 from .phase_state import Instant
 from .smooth_phase import Phase
@@ -36,7 +36,6 @@ SPLIT = 1e-2  # of the first trial of a step: shorter ones are not asked for by 
 CRAWL, CRAWLS, ENDLESS = 1e-5, 300, 1e6  # of the longest step; steps so short in a row, and how many more are too many
 SHORT = 1e-3  # of the longest step: with steps so short a segment hands on to the next how long steps have been
 OUTGROWN = 1e4  # times the largest force: reactions beyond that where no step is short enough come from a pole
-WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,14 +176,14 @@ class PhaseMotion:
     phase : Phase
     control : Array or None
     accuracy : Accuracy
-    kernels : Kernels or None
-        Where the phase is compiled.
+    kernels : Kernels
+        The phase, compiled.
     """
 
     phase: Phase
     control: Array | None
     accuracy: Accuracy
-    kernels: Kernels | None = None
+    kernels: Kernels
 
     @property
     def tolerance(self) -> Tolerance:
@@ -218,33 +217,18 @@ class PhaseMotion:
         """
         t, left = before.t, end - before.t
         y = np.concatenate((before.q, before.v, np.zeros(sum(row.size for row in self.phase.rows) + 2)))
-        kernels, tolerance, last = self.kernels, self.tolerance, before
-
-        def slope(t: float, y: Array) -> Array:
-            """Return the rates of y; LinAlgError at and beyond a pole."""
-            nonlocal last
-            if not float(np.abs(y).max()) < WILD:
-                raise np.linalg.LinAlgError("a trial is out of bounds")
-            last = self.instant(t, y)
-            if last.side * before.side < 0.0:
-                raise np.linalg.LinAlgError("a trial is beyond a pole")
-            return self.rates(last)
-
-        if kernels is None:
-            first, asked = self.rates(before), slope
-            explicit: OneStep = partial(take, slope, tolerance=tolerance)
-        else:
-            first, asked = kernels.slope(t, y), partial(kernels.slope, side=before.side)
-            explicit = partial(kernels.take, side=before.side)
+        kernels = self.kernels
+        first, asked = kernels.slope(t, y), partial(kernels.slope, side=before.side)
+        explicit: OneStep = partial(kernels.take, side=before.side)
         if pace.h <= 0.0:
-            pace = replace(pace, h=self.accuracy.step or _first_length(asked, t, y, first, tolerance, left))
+            pace = replace(pace, h=self.accuracy.step or _first_length(asked, t, y, first, self.tolerance, left))
         turning = self._turning(before, pace, asked)
         h = left if pace.h >= left / 1.1 else min(pace.h, 0.5 * left)
         methods = (explicit,) if turning is None else (turning.take, explicit)
         piece, off, one_step = self._solved(before, (y, first), h, methods)
         collocated = one_step is not explicit
         most, left = self.accuracy.step or np.inf, max(end, goal) - piece.t_end
-        after = last if kernels is None else self.instant(piece.t_end, piece.end)
+        after = self.instant(piece.t_end, piece.end)
         new = pace.bounded(piece.bend, collocated)
         if not collocated:
             new.check_stiffness(piece.h, left)

@@ -27,7 +27,7 @@ from ...mechanics.rows import Row
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from .phase_state import HARDLY, Place, over_mass, rank_of
-from .smooth_phase import Phase, range_of
+from .smooth_phase import Phase
 
 if TYPE_CHECKING:
     from .segment import Segment
@@ -272,8 +272,8 @@ def nearly_dependent(segment: Segment) -> str:
 def _joint_rows(segment: Segment, phase: Phase) -> Array:
     """Return J of the joints where a segment is, shape (m, nv)."""
     now, t, q = segment.now, segment.t, segment.q
-    if phase.compiled and (kernels := phase.compiled[0]) is not None:
-        return kernels.joint_rows(t, q, segment.v)
+    if phase.compiled:
+        return phase.compiled[0].joint_rows(t, q, segment.v)
     here = now is not None and now.q is q and now.t == t
     rows = now.rows if now is not None and here else rows_of(phase.system, t, q, segment.v)
     return np.array([row.J[0] for row in rows if row.bilateral and row.level == "position"])
@@ -364,3 +364,8 @@ def _null_vector(G: Array, B: Array, X: Array) -> Array | None:
     own, plain = (left.T @ G @ x for x in X)
     _, s, V = np.linalg.svd(np.linalg.solve(plain @ left, own @ right))
     return np.asarray(right @ V[-1]) if s[-1] <= SINGULAR else None
+
+
+def range_of(G: Array, rank: int) -> Array:
+    """Return an orthonormal basis, in columns, of what is orthogonal to all combinations of rows that are zero."""
+    return np.linalg.svd(G, full_matrices=False)[0][:, :rank]

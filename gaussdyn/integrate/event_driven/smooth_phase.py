@@ -13,13 +13,13 @@ Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._jit import Held
 from ...arrays import Array, IntArray
 from ...contact.manifolds import extent_of
 from ...mechanics.rows import Row
@@ -27,14 +27,12 @@ from ...mechanics.system import System
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
 from ..recorded_arcs import Trail
 from .guards import Guard, guards_of
+from .held_reactions import redundant_of, solve_redundant
 from .phase_state import Instant, Place, dependent, largest, over_mass, rank_of, side_of
 from .redundant_reactions import Cones, coupled, inside
 
 if TYPE_CHECKING:
     from .compiled.phase_arrays import CompiledPhase
-
-
-NOISE = 1e-14  # of the largest: singular values below are zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +76,9 @@ class Phase:
         Where the numbers of rows stand among those of all rows, by id: of every one, of what is closed.
     names : mapping of str to str
         What it does, by id, see `Mode.name`.
-    compiled : list of CompiledPhase or None
+    dependence : Held or None
+        Where it is redundant: the `Redundant` of its rows where it was made.
+    compiled : list of CompiledPhase
         Empty, or what kernels take it as.
     """
 
@@ -95,9 +95,8 @@ class Phase:
     places: Mapping[str, slice] = field(init=False)
     pushes: Mapping[str, slice] = field(init=False)
     names: Mapping[str, str] = field(init=False)
-    compiled: list[CompiledPhase | None] = field(init=False, repr=False)
-    _begun: Array = field(init=False)
-    _rolling: IntArray = field(init=False)
+    dependence: Any = field(init=False, repr=False)
+    compiled: list[CompiledPhase] = field(init=False, repr=False)
     _sloping: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,18 +113,20 @@ class Phase:
                     guards.append(Guard("end", row.id, k, "place", extent=extent))
                 n += len(part.held)
             at += row.size
-        sloping = any(part.slips and not part.dry for part in parts)
+        slides = [part.at.start for part in parts if part.slips and not part.dry]
         held = [self.rows[part.k].J[part.held] for part in parts]
-        rolling = np.array([i for part in parts for i in _rolling(self.rows[part.k], part)], dtype=np.int64)
         names = {row.id: self.modes[row.id].name(row) for row in self.rows if self.modes[row.id].closed}
-        values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": sloping, "_rolling": rolling}
-        known = {"redundant": dependent(held), "compiled": [], "places": places, "names": names}
-        known["pushes"] = {key: places[key] for key in names}
+        values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": bool(slides)}
+        known: dict[str, Any] = {"redundant": dependent(held), "dependence": None, "compiled": [], "names": names}
         known |= {
+            "places": places,
+            "pushes": {key: places[key] for key in names},
             "units": tuple(dict.fromkeys(guard.unit for guard in guards)),
             "sizes": tuple([len(row.rate) for row in self.rows]),
         }
-        known["_begun"] = np.concatenate(held) if known["redundant"] else np.zeros((0, 0))
+        if known["redundant"]:
+            rolling = [i for part in parts for i in _rolling(self.rows[part.k], part)]
+            known["dependence"] = Held(redundant_of(np.concatenate(held), rolling, slides))
         for name, value in {**values, **known}.items():
             object.__setattr__(self, name, value)
 
@@ -156,11 +157,8 @@ class Phase:
         known[:, :n], known[:, n] = B.T, h + given
         X = over_mass(M, known)
         free, W = X[:, n], G @ X[:, :n]
-        groups = self.slipping(W) if self._sloping and self.redundant else []
-        alone = [rows for rows in groups if not dependent([self._begun[rows]])]
-        r = self._reactions((G, B, W), -(G @ free + w), alone)
+        r, side = self._reactions(G, W, -(G @ free + w))
         a = free + X[:, :n] @ r
-        side = self._side((G, B, W), groups) if self._sloping else 0.0
         forces = self.spread(rows, v, r)
         sizes = largest(h, *forces), largest(a), largest(free)
         return Instant(t, q, v, rows, M, h, a, forces, B.T @ r + given, free, sizes, side=side)
@@ -221,8 +219,10 @@ class Phase:
 
     def _as_redundant(self, rows: tuple[Row, ...]) -> bool:
         """Whether as many of the rows held depend on others as where the phase began, if any did."""
-        held = [rows[part.k].J[part.held] for part in self.parts] if self.redundant else []
-        return not held or rank_of(np.concatenate(held)) == rank_of(self._begun)
+        if self.dependence is None:
+            return True
+        held = [rows[part.k].J[part.held] for part in self.parts]
+        return rank_of(np.concatenate(held)) == len(self.dependence.value.chosen)
 
     def columns(self, rows: Sequence[Row], v: Array) -> tuple[Array, Array, Array, Array]:
         """Return G, B^T, the drift of the rows held, and the given friction, where velocities are v."""
@@ -252,38 +252,19 @@ class Phase:
         slips = {int(label[part.at.start]) for part in self.parts if part.slips and not part.dry}
         return [np.flatnonzero(label == k) for k in sorted(slips)]
 
-    def _side(self, held: tuple[Array, Array, Array], groups: Sequence[IntArray]) -> float:
-        """Return the product of the signs of determinants of W that have one, 0 if none has; `held` is (G, B^T, W)."""
-        G, B, W = held
-        if not self.redundant:
-            return side_of(W)
-        sides = [
-            _side_by_rank((G[rows], B[rows], W[np.ix_(rows, rows)]), rank_of(self._begun[rows])) for rows in groups
-        ]
-        return math.prod([side for side in sides if side != 0.0] or [0.0])
-
-    def _reactions(self, held: tuple[Array, Array, Array], b: Array, alone: Sequence[IntArray]) -> Array:
-        """Solve W r = b; the shortest solution where rows are redundant, but for those that slip `alone`.
-
-        Near a pole a reaction of theirs is large because W is nearly singular: that is no redundancy. How many rows are
-        redundant was found where the phase began: in the trials of a step gaps are not held to rounding, so that those
-        of two faces that lie on one another would be independent there. `held` is (G, B^T, W).
-        """
-        G, B, W = held
+    def _reactions(self, G: Array, W: Array, b: Array) -> tuple[Array, float]:
+        """Solve W r = b, see `held_reactions`; return the side of the poles, too, 0 where nothing slides."""
+        if self.dependence is not None:
+            both, side = np.column_stack((W, b)), np.zeros(1)
+            self.dependence.value.G[:] = G
+            if solve_redundant(self.dependence, both, side):
+                raise np.linalg.LinAlgError("Singular matrix")
+            return both[:, -1].copy(), float(side[0])
         if len(b) == 1:
             if W[0, 0] == 0.0:
                 raise np.linalg.LinAlgError("Singular matrix")
-            found: Array = b / W[0, 0]
-            return found
-        if self.redundant:
-            r, rest = np.zeros(len(b)), np.setdiff1d(np.arange(len(b)), np.concatenate([[], *alone]).astype(np.int64))
-            for rows in alone:
-                r[rows] = np.linalg.solve(W[np.ix_(rows, rows)], b[rows])
-            rolling = np.isin(rest, self._rolling)
-            ranks = rank_of(self._begun[rest]), rank_of(self._begun[rest[~rolling]])
-            r[rest] = _shortest((G[rest], B[rest], W[np.ix_(rest, rest)]), b[rest], np.flatnonzero(rolling), ranks)
-            return r
-        return np.asarray(np.linalg.solve(W, b)) if len(b) else b
+            return b / W[0, 0], side_of(W) if self._sloping else 0.0
+        return np.asarray(np.linalg.solve(W, b)), side_of(W) if self._sloping else 0.0
 
     def spread(self, rows: Sequence[Row], v: Array, r: Array) -> tuple[Array, ...]:
         """Return the reaction of every row, friction of slip included."""
@@ -303,59 +284,10 @@ def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:
     return Trail(t=t, h=h, q=y[:, :, :nq], v=y[:, :, nq:n], r=r, pushes=phase.pushes, modes=phase.names)
 
 
-def _side_by_rank(held: tuple[Array, Array, Array], rank: int) -> float:
-    """Return the sign of the determinant of W, or of W between what rows of a rank span, 0 where that is not known."""
-    G, B, W = held
-    if rank == len(W):
-        return side_of(W)
-    left, right = range_of(G, rank), range_of(B, rank)
-    return side_of(left.T @ W @ right) * side_of(left.T @ right) if left.shape == right.shape else 0.0
-
-
 def _rolling(row: Row, part: Part) -> list[int]:
     """Return the numbers, among all that is held, of the rolling resistance of a part."""
     _, roll = parts_of(row)
     return [part.at.start + i for i, k in enumerate(part.held.tolist()) if roll.start <= k < roll.stop]
-
-
-def _shortest(held: tuple[Array, Array, Array], b: Array, rolling: IntArray, ranks: tuple[int, int]) -> Array:
-    """Return the shortest solution of W r = b; rolling resistance holds only what all else that is held leaves.
-
-    On two points of a floor normal reactions keep a body from tipping, so that it can roll about one axis: resistance
-    about the other one is none. It would have a direction in which nothing rolls once it is at its limit. `ranks`: of
-    all rows, and of all but these.
-    """
-    (G, B, W), (rank, of_these) = held, ranks
-    if not len(b):
-        return b
-    if not len(rolling):
-        return _by_rank(held, b, rank)
-    r, others = np.zeros(len(b)), np.delete(np.arange(len(b)), rolling)
-    of_others = G[others], B[others], W[np.ix_(others, others)]
-    X = _by_rank(of_others, np.column_stack([W[np.ix_(others, rolling)], b[others]]), of_these)
-    S = W[np.ix_(rolling, rolling)] - W[np.ix_(rolling, others)] @ X[:, :-1]
-    left = b[rolling] - W[np.ix_(rolling, others)] @ X[:, -1]
-    U, s, V = np.linalg.svd(S)
-    U, SV = U[:, : rank - of_these], (s[:, None] * V)[: rank - of_these]
-    r[rolling] = U @ np.linalg.solve(SV @ U, U.T @ left)
-    r[others] = X[:, -1] - X[:, :-1] @ r[rolling]
-    return r
-
-
-def _by_rank(held: tuple[Array, Array, Array], b: Array, rank: int) -> Array:
-    """Return the shortest solution of W r = b, W = G M^-1 B, between what rows of this rank span.
-
-    Beside redundant rows W may become singular, too, as where a contact that slides comes to a pole.
-    """
-    G, B, W = held
-    left, right = range_of(G, rank), range_of(B, rank)
-    found: Array = right @ np.linalg.lstsq(left.T @ W @ right, left.T @ b, rcond=NOISE)[0]
-    return found
-
-
-def range_of(G: Array, rank: int) -> Array:
-    """Return an orthonormal basis, in columns, of what is orthogonal to all combinations of rows that are zero."""
-    return np.linalg.svd(G, full_matrices=False)[0][:, :rank]
 
 
 def _part(k: int, row: Row, mode: Mode, n: int) -> Part:

@@ -11,6 +11,7 @@ from gaussdyn import EventDriven, State, UserSystem, audit, simulate
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.contact_modes import Mode
 from gaussdyn.integrate.event_driven import event_loop
+from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
 from gaussdyn.integrate.event_driven.phase_integrator import CRAWLS, Accuracy, Pace, PhaseMotion, Stuck
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
 from gaussdyn.integrate.event_driven.stiff_slip import DENSE, ORDER, A, C, movable, turnings
@@ -132,7 +133,8 @@ def test_steps_that_stay_very_short_are_given_up():
     system = UserSystem(1, np.eye(1), lambda t, q, v: -1e16 * q)  # 1e8 rad/s, begun with steps for another motion
     accuracy = Accuracy(rtol=1e-12, atol=1e-12, activation=Activation(), law=Moreau())
     phase = Phase(system=system, control=None, modes={}, rows=())
-    motion = PhaseMotion(phase=phase, control=None, accuracy=accuracy)
+    kernels = CompiledPhase.of(phase, accuracy)
+    motion = PhaseMotion(phase=phase, control=None, accuracy=accuracy, kernels=kernels)
 
     def go_on():
         now, pace = phase.instant(0.0, np.array([1e-3]), np.zeros(1)), Pace(h=0.1)

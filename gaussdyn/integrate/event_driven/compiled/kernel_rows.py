@@ -39,7 +39,7 @@ def with_kernels(system: System, known: Kept) -> System:
     blanks = system.rows(0.0, q.ravel(), np.zeros(system.nv))
     phase = Phase(system=system, control=None, modes={row.id: OPEN for row in blanks}, rows=blanks)
     served = tables_of_phase(phase, known)
-    if served is None or served.tables.who != SPATIAL:
+    if served.tables.who != SPATIAL:
         return system
     tables = served.tables
     made, point = object.__new__(KernelRows), np.zeros((len(system.contacts.blanks), 3))

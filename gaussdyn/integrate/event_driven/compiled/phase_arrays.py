@@ -21,6 +21,7 @@ from ...time_stepping.core.python_system import Answers
 from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
+from .phase_functions import may_set_in
 from .phase_tables import Kept, laws_of, tables_of_phase
 from .records import (
     BEGINS,
@@ -30,9 +31,11 @@ from .records import (
     FOUND,
     FREE,
     GAINED,
+    LENGTH,
     LOAD,
     LOADED,
     NEXT,
+    OUTSIDE,
     REACTION,
     RTOL,
     SIDE,
@@ -157,6 +160,8 @@ class CompiledPhase:
         The numbers of the guards of features that end, and where they do: kernels do not know that.
     answers : Answers or None
         Where the system is asked in Python.
+    watched : bool
+        Whether friction may set in, which kernels do not see.
     followers : dict
         What may come after a condition, with friction backwards or not, in the order in which it is tried; None: has no
         tables.
@@ -171,40 +176,40 @@ class CompiledPhase:
     listed: Array
     borders: tuple[tuple[int, Extent | Crossing], ...]
     answers: Answers | None
+    watched: bool
     followers: dict[tuple[int, bool], tuple[CompiledPhase | None, ...]]
 
     @classmethod
-    def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
-        """Return a phase for the kernels, made once; None if they cannot serve it."""
+    def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase:
+        """Return a phase for the kernels, made once."""
         if not phase.compiled:
             phase.compiled.append(cls._made(phase, known))
-        made = phase.compiled[0]
-        if made is not None:
-            made.step.control[RTOL], made.step.atol[:] = accuracy.rtol, accuracy.atol
+        made, given = phase.compiled[0], accuracy.step
+        made.step.control[RTOL], made.step.control[LENGTH] = accuracy.rtol, given or 0.0
+        made.step.atol[:] = accuracy.atol if given is None else np.inf  # then errors do not matter
         return made
 
     @classmethod
-    def _made(cls, phase: Phase, known: Kept | None) -> CompiledPhase | None:
+    def _made(cls, phase: Phase, known: Kept | None) -> CompiledPhase:
         served = tables_of_phase(phase, known)
-        if served is None:
-            return None
         tables = served.tables
         w, size = len(phase.guards), tables.nq + tables.nv + sum(row.size for row in phase.rows) + 2
         K, F, atol = np.zeros((WIDTH + 1, size)), np.zeros((7, size)), np.zeros(tables.nq + tables.nv)
         y, end, place = np.zeros((3, size))
         offset, noise = np.zeros((2, w))
         seen = np.zeros((8, w))
-        step = PhaseStep(np.zeros(13), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
+        step = PhaseStep(np.zeros(14), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
         again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
         held, states = Held(Voyage(tables, step, again)), tables.nq + tables.nv
         borders = tuple((k, guard.extent) for k, guard in enumerate(phase.guards) if guard.extent is not None)
-        return cls(phase, size, states, held, step, laws_of(phase), _listed(phase), borders, served.answers, {})
+        watched, laws = may_set_in(phase), laws_of(phase)
+        return cls(phase, size, states, held, step, laws, _listed(phase), borders, served.answers, watched, {})
 
     @classmethod
     def of_clear(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
         """Return a phase for the kernels that may decide what comes after it; None where they do not."""
         made = cls.of(phase, accuracy, known)
-        return None if made is None or made.laws is None else made
+        return None if made.laws is None else made
 
     def _broken(self, words: str) -> BaseException:
         """Return why kernels have come to nothing: what Python raised, if they asked there, or a pole."""
@@ -236,7 +241,8 @@ class CompiledPhase:
         """Begin where steps shall be taken from."""
         step, nq, n = self.step, len(q), len(q) + len(v)
         step.y[:nq], step.y[nq:n], step.y[n:] = q, v, 0.0
-        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0, 0.0
+        length = step.control.item(LENGTH)
+        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0, 0.0, length
 
     def _lines(self, n: int = AT_ONCE) -> Array:
         """Return room for what is passed in n steps."""
@@ -251,7 +257,7 @@ class CompiledPhase:
         code = cruise(self.held, lines)
         if self.answers is not None and code == FAIL and interrupts(error := self._broken("")):
             raise error
-        now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found = step.control.tolist()
+        now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found, _ = step.control.tolist()
         piece = self._piece(step.F.copy()) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
         again = self.held.value.again
@@ -345,8 +351,10 @@ class CompiledPhase:
         samples, states = lines[:, 2:].reshape(len(lines), len(LOBATTO), self.size - 2), self.states
         return trail_of(self.phase, lines[:, 0], lines[:, 1], samples[:, :, :states], samples[:, :, states:])
 
-    def samples(self, piece: Piece, t: float, y: Array) -> Trail:
+    def samples(self, piece: Piece, t: float, y: Array) -> Trail | None:
         """Return the way from the beginning of a step to a time and the state there.
+
+        None where redundant reactions leave their cones: others may be inside, see `Phase.sharing`.
 
         Raises
         ------
@@ -359,7 +367,10 @@ class CompiledPhase:
         step.F[:] = piece.dense()
         self._put(piece.t, piece.y, piece.h)
         step.K[:WIDTH] = piece.K
-        if sample(self.held, y, line[0], t - piece.t):
+        code = sample(self.held, y, line[0], t - piece.t)
+        if code == OUTSIDE:
+            return None
+        if code:
             raise self._broken("a trial is beyond a pole")
         return self.trail(line)
 
@@ -370,7 +381,7 @@ class CompiledPhase:
     def ends(self, piece: Piece) -> tuple[Seen, Seen]:
         """Return the conditions at the beginning and at the end of the step that `sail` returned."""
         g = self.step.seen.copy()
-        return Seen(piece.t, g[0], g[1]), Seen(piece.t_end, g[4], g[5])
+        return self._shared(Seen(piece.t, g[0], g[1]), piece.y), self._shared(Seen(piece.t_end, g[4], g[5]), piece.end)
 
     def slope(self, t: float, y: Array, side: float = 0.0) -> Array:
         """Return the rates of y on one side of the poles of reactions, see `Instant.side`; 0: not known.
@@ -408,9 +419,18 @@ class CompiledPhase:
         g, rate = np.empty(w), np.empty(w)
         if look(self.held, t, y, g, rate):
             raise self._broken("a trial is beyond a pole")
+        return self._shared(Seen(t, g, rate), y)
+
+    def _shared(self, seen: Seen, y: Array) -> Seen:
+        """Return conditions with where features end, and those of redundant reactions that are inside their cones."""
+        phase, q = self.phase, y[: self.phase.system.nq]
         for k, extent in self.borders:
-            g[k] = extent.room(y[: self.phase.system.nq])
-        return Seen(t, g, rate)
+            seen.g[k] = extent.room(q)
+        forces = [k for k, guard in enumerate(phase.guards) if guard.unit == "force"] if phase.redundant else []
+        if forces and seen.g[forces].min() < 0.0:
+            now = phase.instant(seen.t, q, y[len(q) : self.states])
+            seen.g[forces] = phase.conditions(phase.sharing(now))[forces]
+        return seen
 
     def take(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
         """Return one step of length h (s), whatever its error, on one side of the poles of reactions; 0: not known.

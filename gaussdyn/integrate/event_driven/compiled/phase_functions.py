@@ -1,12 +1,13 @@
 """A phase whose system is asked as a whole at one state: the generated function of a Lagrangian one, or Python.
 
 What it says stands in one array, as `lagrangian.Layout` has it. Coefficients of friction are read from there, too:
-those from symbols may depend on the state, those of rows that Python makes are put once.
+those from symbols and of rows of your own may depend on the state, those of other rows are put once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,9 @@ class Blank(NamedTuple):
     coefficients: tuple[str, ...] = LAWS
 
 
+_laws = attrgetter(*LAWS)
+
+
 class Asked(NamedTuple):
     """A function for kernels, who answers where it is Python, and the force of a control that it does not know."""
 
@@ -47,20 +51,26 @@ class Asked(NamedTuple):
     push: Array
 
 
-def function_of(phase: Phase) -> Asked | None:
-    """Return what says all of the system of a phase; None where friction may set in that no mode was chosen for.
+def function_of(phase: Phase) -> Asked:
+    """Return what says all of the system of a phase."""
+    system = phase.system
+    return _generated(phase, system) if type(system) is LagrangianSystem else _in_python(phase, system)
+
+
+def may_set_in(phase: Phase) -> bool:
+    """Whether friction may set in within a phase that no mode was chosen for, as it is zero where that begins.
 
     Rows of your own may have any coefficients at the next state: those of the library's systems are numbers.
     """
-    system, smooth = phase.system, [not rough(row) for row in phase.rows]
-    if any(row.kind == "dry" and none for row, none in zip(phase.rows, smooth, strict=True)):
-        return None
+    smooth, system = [not rough(row) and row.kind != "bilateral" for row in phase.rows], phase.system
     if type(system) is LagrangianSystem:
-        if any(none and element.varies for none, element in zip(smooth, system.model.elements, strict=True)):
-            return None
-        return _generated(phase, system)
-    plain = own(system, "rows") if isinstance(system, UserSystem) else type(system) in OF_NUMBERS
-    return _in_python(phase, system) if plain else None
+        return any(none and element.varies for none, element in zip(smooth, system.model.elements, strict=True))
+    return any(smooth) and not _of_numbers(system)
+
+
+def _of_numbers(system: System) -> bool:
+    """Whether coefficients of rows depend on nothing."""
+    return own(system, "rows") if isinstance(system, UserSystem) else type(system) in OF_NUMBERS
 
 
 def _generated(phase: Phase, system: LagrangianSystem) -> Asked:
@@ -87,9 +97,8 @@ def _in_python(phase: Phase, system: System) -> Asked:
     layout = Layout.of(system.nv, [Blank(row.size) for row in phase.rows])  # type: ignore[misc]
     out, end = np.zeros(layout.size + system.nq), layout.size
     named = [{name: at.coefficients.start + c for c, name in enumerate(LAWS)} for at in layout.places]
-    for row, at in zip(phase.rows, named, strict=True):
-        for name, place in at.items():
-            out[place] = getattr(row, name)
+    for row, at in zip(phase.rows, layout.places, strict=True):
+        out[at.coefficients] = _laws(row)
     answers = Answers(system.nq, system.nv, {0: _asking(phase, system, layout, out)})
     function = nothing(FunctionOfSystem)._replace(out=out, qdot=end)
     return Asked(_with_rows(phase, function, layout, named), answers, np.zeros(system.nv))
@@ -101,12 +110,15 @@ def _asking(phase: Phase, system: System, layout: Layout, out: Array) -> Ask:
     parts = [(at.gap, out[at.J].reshape(at.shape), out[at.rate], out[at.drift]) for at in layout.places]
     simple = isinstance(system, UserSystem) and own(system, "rows")
     known = own(system, "force") and own(system, "power")
+    laws = [] if _of_numbers(system) else [out[at.coefficients] for at in layout.places]
 
     def answer(t: float, q: Array, v: Array) -> None:
         """Put them."""
         rows = system.rates(t, q, v, drifts=True) if simple else system.rows(t, q, v)  # type: ignore[attr-defined]
         for row, (gap, J, rate, drift) in zip(rows, parts, strict=True):
             out[gap], J[:], rate[:], drift[:] = row.gap, row.J, row.rate, row.drift
+        for row, law in zip(rows, laws, strict=False):
+            law[:] = _laws(row)
         h = system.force(t, q, v, phase.control)
         M[:], out[layout.h], rates[:] = system.mass(q), h, system.qdot(q, v)
         out[layout.power] = system.power(t, q, v, phase.control, **({"force": h} if known else {}))

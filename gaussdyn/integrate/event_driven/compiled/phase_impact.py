@@ -20,8 +20,9 @@ from ....programs.laws.projections import block_spectra
 from ....programs.solution.residuals import TOL
 from ...dop853 import WIDTH
 from ...impact.restitution_scaling import GAIN
+from ..held_reactions import solve_small
 from .phase_jump import APART, CLEAR, COULOMB, UNILATERAL, holds_clearly, struck_by
-from .phase_rhs import look_at, over_mass, solve_small
+from .phase_rhs import look_at, over_mass
 from .phase_rows import kinetic_of_phase
 from .records import (
     CONE,

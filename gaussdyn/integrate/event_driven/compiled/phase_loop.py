@@ -9,18 +9,23 @@ from ....arrays import EPS, Array
 from ...dop853 import STAGES, TIMES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
 from ..event_location import CROSSING, QUIET, far, judged
+from ..held_reactions import as_many_depend
 from ..phase_integrator import SPLIT
-from .phase_rhs import conditions, look_at, slope
+from .phase_rhs import conditions, look_at, put_rows_held, slope
 from .phase_steps import LOOKED, dense_output, error_of_impulses, first_crossing, look_within, polish, take_step
 from .records import (
+    ACCELERATED,
+    ACCELERATION,
     BEND,
     END,
     ERROR,
     FORCE,
     FOUND,
+    LENGTH,
     LOAD,
     MANY,
     NEXT,
+    OUTSIDE,
     REACTION,
     REST,
     ROW,
@@ -47,6 +52,7 @@ MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
 NODES = tuple(LOBATTO.tolist())
 LAST_NODE = len(NODES) - 1
 ALONG = 0.5  # cosine of the angle by which a slip may turn: at a right angle `direction` takes its other way
+COARSE = 1e3  # times what counts as noise: among redundant rows
 HELD_TO = 1e-13  # m and m/s, times max(1, |q|) and max(1, |v|)
 
 
@@ -59,17 +65,24 @@ def out_of_place(phase: PhaseTables, y: Array) -> int:
     for j in range(phase.nq, phase.nq + phase.nv):
         v = max(v, abs(y[j]))
     for k in range(len(held.closed)):
-        if held.closed[k] and abs(room.gap[k]) > HELD_TO * q:
+        if held.closed[k] > 0 and abs(room.gap[k]) > HELD_TO * q:
             return 1
-    for i in range(len(held.at)):
-        if held.at[i] >= 0 and abs(room.rate[i]) > HELD_TO * v:
-            return 1
+        for i in range(phase.start[k], phase.start[k] + phase.size[k]):
+            if held.closed[k] >= 0 and held.at[i] >= 0 and abs(room.rate[i]) > HELD_TO * v:
+                return 1
     return 0
 
 
 @kernel("int64(PhaseTables)", borrows=True)
 def turned_away(phase: PhaseTables) -> int:
-    """Whether a slip in space that moves has turned far away from the direction that its mode has."""
+    """Whether a slip in space that moves has turned far away from the direction that its mode has.
+
+    So it is where other rows depend on one another than where the phase began.
+    """
+    if len(phase.redundant.chosen) > 0:
+        put_rows_held(phase)
+        if not as_many_depend(phase.redundant):
+            return 1
     slips, pull, rate = phase.held.slips, phase.held.pull, phase.room.rate
     for p in range(len(slips)):
         if slips[p, SIZE] == 2:
@@ -83,13 +96,28 @@ def turned_away(phase: PhaseTables) -> int:
 @kernel("float64(PhaseTables, int64)", borrows=True)
 def armed(phase: PhaseTables, w: int) -> float:
     """Return below what a condition starts at zero, or is noise."""
-    info = phase.room.info
-    return 1e-9 * max(info[LOAD], info[REACTION]) if phase.held.guards[w, UNIT] == FORCE else 1e-11
+    info, coarse = phase.room.info, COARSE if len(phase.redundant.chosen) > 0 else 1.0
+    unit = phase.held.guards[w, UNIT]
+    if unit == FORCE:
+        return float(coarse * 1e-9 * max(info[LOAD], info[REACTION]))
+    return float(coarse * (1e-9 * info[ACCELERATION] if unit == ACCELERATED else 1e-11))
+
+
+@kernel("boolean(PhaseTables, PhaseStep)", borrows=True)
+def outside(phase: PhaseTables, step: PhaseStep) -> bool:
+    """Whether redundant reactions, as shared here, are outside their cones: others may be inside."""
+    if len(phase.redundant.chosen) == 0:
+        return False
+    conditions(phase, step.seen[6], step.seen[7])
+    below = False
+    for w in range(len(step.offset)):
+        below = below or (phase.held.guards[w, UNIT] == FORCE and step.seen[6, w] < 0.0)
+    return below
 
 
 @kernel(f"int64(PhaseTables, PhaseStep, {A1}, {A1}, float64)", borrows=True)
 def keep_samples(phase: PhaseTables, step: PhaseStep, end: Array, line: Array, span: float) -> int:
-    """Write what an `Arc` keeps of the first `span` (s) of a step, which ends at `end`.
+    """Write what an `Arc` keeps of the first `span` (s) of a step, which ends at `end`; OUTSIDE: see there.
 
     That is t, span, and at its samples the state and the reactions of all rows; nothing if `line` is empty.
     """
@@ -98,15 +126,17 @@ def keep_samples(phase: PhaseTables, step: PhaseStep, end: Array, line: Array, s
     t, h, states, size, K = step.control[T], step.control[H], phase.nq + phase.nv, len(step.y) - 2, step.K
     line[0], line[1] = t, span
     for s in range(LAST_NODE + 1):
-        known = s == 0 or (s == LAST_NODE and span == h)
-        rates = K[0] if s == 0 else K[STAGES] if known else K[WIDTH]
+        known = (s == 0 or (s == LAST_NODE and span == h)) and len(phase.redundant.chosen) == 0
+        rates = K[WIDTH] if not known else K[0] if s == 0 else K[STAGES]
         at = step.y if s == 0 else end if s == LAST_NODE else step.place
         if not known:
             when = t + span * NODES[s]
-            if s < LAST_NODE:
+            if 0 < s < LAST_NODE:
                 between(step.y, step.F, t, h, when, step.place)
             if slope(phase, when, at, rates):
                 return 1
+            if outside(phase, step):
+                return OUTSIDE
         for j in range(size):
             line[2 + s * size + j] = at[j] if j < states else rates[j]
     return 0
@@ -122,7 +152,7 @@ def accepted(phase: PhaseTables, step: PhaseStep) -> int:
     while True:
         control[H] = h
         code = take_step(phase, step)
-        if code == 0 and h > split:  # NaN stays NaN
+        if code == 0 and h > split and control[LENGTH] == 0.0:  # NaN stays NaN
             control[ERROR] = max(control[ERROR], error_of_impulses(phase, step))
         if code == 0 and control[ERROR] <= 1.0:
             break
@@ -133,6 +163,7 @@ def accepted(phase: PhaseTables, step: PhaseStep) -> int:
     if stiff >= STIFF_STEPS and (control[END] - (t + h)) / h > HOPELESS:
         return STIFF
     grown = h * growth(control[ERROR])
+    grown = min(grown, control[LENGTH]) if control[LENGTH] > 0.0 else grown
     control[STIFFNESS], control[NEXT] = stiff, grown if h >= want or grown < want else want
     return DONE
 
@@ -159,7 +190,8 @@ def arrive(phase: PhaseTables, step: PhaseStep, again: PhaseStep, verdict: int, 
     Where a slip in space stops it has no direction: what is recorded there is left to others.
     """
     control, guards = step.control, phase.held.guards
-    control[FOUND], control[WHICH] = 0.0, first_crossing(phase, step) if verdict == CROSSING else -1.0
+    told = verdict == CROSSING and len(phase.redundant.chosen) == 0  # else only the least condition says something
+    control[FOUND], control[WHICH] = 0.0, first_crossing(phase, step) if told else -1.0
     w = int(control[WHICH])
     if w >= 0 and not (guards[w, WHAT] == STOP and guards[w, MANY] == 2) and polish(phase, step, again, w) == 0:
         span = again.control[T] - control[T]
@@ -190,15 +222,19 @@ def cruise(voyage: Voyage, trail: Array) -> int:
         h = control[H]
         conditions(phase, seen[4], seen[5])
         turned = turned_away(phase)
-        off, side, largest_h, largest_r = out_of_place(phase, step.end), info[SIDE], info[LOAD], info[REACTION]
+        off, side, sizes = out_of_place(phase, step.end), info[SIDE], (info[LOAD], info[REACTION], info[ACCELERATION])
         line = trail[int(control[TAKEN])]
         verdict = watched(phase, step, len(line) > 0)
         if verdict > QUIET:
             arrive(phase, step, voyage.again, verdict, trail)
             return EVENT
-        if verdict < QUIET or keep_samples(phase, step, step.end, line, h):
+        kept = keep_samples(phase, step, step.end, line, h) if verdict == QUIET else 1
+        if kept == OUTSIDE:
+            control[FOUND], control[WHICH] = 0.0, -1.0
+            return EVENT
+        if kept:
             return FAIL
-        info[SIDE], info[LOAD], info[REACTION] = side, largest_h, largest_r
+        info[SIDE], (info[LOAD], info[REACTION], info[ACCELERATION]) = side, sizes
         for w in range(len(step.noise)):
             if seen[4, w] > armed(phase, w):
                 step.offset[w] = 0.0

@@ -14,8 +14,10 @@ from ...._jit import A1, A2, kernel
 from ....arrays import Array
 from ....linalg.dense import solve_upper, solve_upper_transposed
 from ...contact_modes import AT_REST, LEAST_SPEED
+from ..held_reactions import solve_redundant, solve_small
 from .phase_rows import force_of_phase, mass_of_phase, rates_of_places, rows_of_phase
 from .records import (
+    ACCELERATED,
     ACCELERATION,
     BORDER,
     DRY,
@@ -46,67 +48,7 @@ from .records import (
     PhaseTables,
 )
 
-WILD, LOG_FLAT = 1e60, math.log(1e-14)
-
-
-@kernel(f"boolean({A2}, int64)", borrows=True)
-def scale_rows(W: Array, n: int) -> bool:
-    """Bring the rows of W (n, n + 1) to length one, without the last column; False if one is zero."""
-    for i in range(n):
-        length = 0.0
-        for j in range(n):
-            length += W[i, j] * W[i, j]
-        length = math.sqrt(length)
-        if length == 0.0:
-            return False
-        for j in range(n + 1):
-            W[i, j] /= length
-    return True
-
-
-@kernel(f"UniTuple(float64, 2)({A2}, int64)", borrows=True)
-def eliminate(W: Array, n: int) -> tuple[float, float]:
-    """Bring W (n, n + 1) to upper triangular form; return the sign and the logarithm of |det W|, 0 and 0: singular.
-
-    Rows have length one, so that the logarithm is zero where n = 1.
-    """
-    sign, size = 1.0, 0.0
-    for i in range(n):
-        p = i
-        for k in range(i + 1, n):
-            if abs(W[k, i]) > abs(W[p, i]):
-                p = k
-        if p != i:
-            sign = -sign
-            for j in range(i, n + 1):
-                W[i, j], W[p, j] = W[p, j], W[i, j]
-        pivot = W[i, i]
-        if pivot == 0.0:
-            return 0.0, 0.0
-        sign = sign if pivot > 0.0 else -sign
-        size += math.log(abs(pivot)) if n > 1 else 0.0
-        for k in range(i + 1, n):
-            c = W[k, i] / pivot
-            for j in range(i + 1, n + 1):
-                W[k, j] -= c * W[i, j]
-    return sign, size
-
-
-@kernel(f"int64({A2}, int64, {A1})", borrows=True)
-def solve_small(W: Array, n: int, info: Array) -> int:
-    """Overwrite column n of W (n, n + 1) with the solution; info[SIDE] is the sign of det W, 0 if unclear."""
-    if not scale_rows(W, n):
-        return 1
-    sign, size = eliminate(W, n)
-    if sign == 0.0:
-        return 1
-    for i in range(n - 1, -1, -1):
-        total = W[i, n]
-        for j in range(i + 1, n):
-            total -= W[i, j] * W[j, n]
-        W[i, n] = total / W[i, i]
-    info[SIDE] = sign if size > LOG_FLAT or n == 1 else 0.0
-    return 0
+WILD = 1e60
 
 
 @kernel("UniTuple(float64, 2)(PhaseTables, int64)", borrows=True)
@@ -169,6 +111,25 @@ def over_mass(phase: PhaseTables, f: Array, out: Array) -> None:
         first += b
 
 
+@kernel("void(PhaseTables)", borrows=True)
+def put_rows_held(phase: PhaseTables) -> None:
+    """Put G where rows depend on one another."""
+    at, G = phase.held.at, phase.redundant.G
+    for i in range(len(at)):
+        if at[i] >= 0:
+            for j in range(phase.nv):
+                G[at[i], j] = phase.room.J[i, j]
+
+
+@kernel(f"int64(PhaseTables, {A2}, int64)", borrows=True)
+def solved(phase: PhaseTables, W: Array, n: int) -> int:
+    """Overwrite the last column of W with the reactions of what is held; 1 where there are none."""
+    if len(phase.redundant.chosen) == 0:
+        return solve_small(W, n, phase.room.info)
+    put_rows_held(phase)
+    return solve_redundant(phase.redundant, W, phase.room.info)
+
+
 @kernel("int64(PhaseTables)", borrows=True)
 def solve_reactions(phase: PhaseTables) -> int:
     """Fill in the push of all reactions and the acceleration; 1 where there are none."""
@@ -192,7 +153,7 @@ def solve_reactions(phase: PhaseTables) -> int:
             for j in range(nv):
                 total += room.J[i, j] * room.X[m, j]
             W[k, m] = total
-    if n and solve_small(W, n, room.info) != 0:
+    if n and solved(phase, W, n):
         return 1
     for m in range(n):
         for j in range(nv):
@@ -281,7 +242,9 @@ def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
         kind, k, first, n = guards[w, WHAT], guards[w, WHOSE], guards[w, FIRST], guards[w, MANY]
         top, limit = phase.start[k], limits[w, LIMIT]
         rate[w] = np.nan
-        if kind == TOUCHDOWN:
+        if kind == TOUCHDOWN and guards[w, UNIT] == ACCELERATED:
+            g[w] = second_rate(phase, top)
+        elif kind == TOUCHDOWN:
             g[w], rate[w] = room.gap[k], second_rate(phase, top) if guards[w, UNIT] == SPEED else room.rate[top]
         elif kind == LIFT_OFF:
             g[w] = room.r[top]

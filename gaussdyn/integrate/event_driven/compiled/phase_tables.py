@@ -50,7 +50,7 @@ KINDS = {
 }  # fmt: skip
 FLYING, TURNING = {"touchdown"}, {"slip", "stop"}  # kinds of guards: nothing touches; something sticks or slides
 Kept = list["MechanismTables | None"]  # of one run: empty, or the tables of its system
-UNITS = {"place": 0, "speed": 1, "force": 2}
+UNITS = {"place": 0, "speed": 1, "force": 2, "acceleration": 3}
 
 
 class MechanismTables(NamedTuple):
@@ -68,16 +68,11 @@ class Served(NamedTuple):
     answers: Answers | None = None
 
 
-def tables_of_phase(phase: Phase, known: Kept | None = None) -> Served | None:
-    """Return a phase for kernels; None if they cannot serve it.
+def tables_of_phase(phase: Phase, known: Kept | None = None) -> Served:
+    """Return a phase for kernels; a system that has no tables is asked.
 
     `known` keeps what phases of one system in space have in common; without it that is made anew.
-
-    That is where reactions are not unique, or a constraint stands on accelerations. What has no tables is asked.
     """
-    served = not phase.redundant and all(guard.kind in KINDS and guard.unit in UNITS for guard in phase.guards)
-    if not served or any(row.level == "acceleration" for row in phase.rows):
-        return None
     system, made = phase.system, None
     if isinstance(system, PlanarSystem):
         made = _planar(phase, system)
@@ -91,8 +86,10 @@ def tables_of_phase(phase: Phase, known: Kept | None = None) -> Served | None:
 def laws_of(phase: Phase) -> Array | None:
     """Return mu, mu_s, eps_n and eps_t of all rows (n, 4), None where kernels decide no event of a phase.
 
-    They do where nothing touches, and where contacts of points in the plane stick or slide.
+    They do where nothing touches, and where contacts of points in the plane stick or slide; not among redundant rows.
     """
+    if phase.redundant:
+        return None
     kinds, system = {guard.kind for guard in phase.guards}, phase.system
     if isinstance(system, PlanarSystem):
         served = system.detector is None and not system.joints and (kinds <= FLYING or bool(kinds & TURNING))
@@ -175,13 +172,11 @@ def _with_contacts(
     return tables._replace(touches=touches, kind=np.ascontiguousarray(found.kind))
 
 
-def _asked(phase: Phase) -> Served | None:
+def _asked(phase: Phase) -> Served:
     """Return a phase whose system is asked as a whole."""
     from .phase_functions import callback_of, function_of
 
     asked = function_of(phase)
-    if asked is None:
-        return None
     nv = phase.system.nv
     start = np.cumsum([0, *(row.size for row in phase.rows)])
     tables = _filled(phase, start[:-1], int(start[-1]), np.zeros((nv, nv)))
@@ -224,6 +219,7 @@ def _filled(phase: Phase, start: IntArray, m: int, inverse: Array) -> PhaseTable
     return _empty()._replace(
         nq=nq, nv=nv, start=_whole(start), size=size, inverse=inverse, mass=mass, push=np.zeros(nv),
         held=_held(phase, start.tolist(), m), room=room,
+        redundant=_empty().redundant if phase.dependence is None else phase.dependence.value,
     )  # fmt: skip
 
 
@@ -241,7 +237,7 @@ def _held(phase: Phase, start: Sequence[int], m: int) -> HeldRows:
         row, first = phase.rows[part.k], start[part.k]
         for number, component in enumerate(part.held.tolist(), start=part.at.start):
             at[first + component] = number
-        closed[part.k] = row.kind != "dry" and row.level == "position"
+        closed[part.k] = -1 if row.level == "acceleration" else row.kind != "dry" and row.level == "position"
         for where, mu, e in part.slips:
             strength = row.cap if part.dry else part.sign * getattr(row, mu)
             slips.append([part.k, first + where.start, len(e), part.dry])

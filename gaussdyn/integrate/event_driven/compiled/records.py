@@ -12,21 +12,24 @@ from ....arrays import Array, IntArray
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.trees.forest import Forest
 from ...time_stepping.core.records import Callback
+from ..held_reactions import Redundant
 
 PLANAR, SPATIAL, FOREST, FUNCTION = range(4)  # who evaluates; the mass of the last two depends on the place
 TOUCHDOWN, LIFT_OFF, TURN, SLIP, STOP, DRY_SLIP, ROLL, BORDER = range(8)  # kinds of guards
-PLACE, SPEED, FORCE = range(3)  # their units
+PLACE, SPEED, FORCE, ACCELERATED = range(4)  # their units
 OF, ROW, SIZE, DRY = range(4)  # columns of `Held.slips`
 WHAT, WHOSE, FIRST, MANY, UNIT = range(5)  # columns of `Held.guards`
 LIMIT = 2  # column of `Held.limits` behind a direction
 SIDE, LOAD, REACTION, ACCELERATION, REST = range(5)  # entries of `Room.info`
 LOADS, PUSH, A = range(3)  # lines of `Room.V`
-T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS, FOUND = range(13)
+T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS, FOUND, LENGTH = range(14)
 """Entries of `PhaseStep.control`."""
 GAP, STILL, WEAK, LEAST = range(4)
 """Entries of what counts as zero: gaps (m), speeds (m/s); forces and accelerations below which none are measured."""
 LOADED, FREE, OFF, CONE, KINETIC, POTENTIAL, GAINED = range(7)
 """Entries of what `phase_jump.begins` and `phase_impact.rebounds` say."""
+OUTSIDE = 2
+"""What is returned where redundant reactions are outside their cones, 1: where there are none."""
 REFUSED, BEGINS, UNCLEAR = range(3)
 """What they return: the modes of a phase do not hold, they do, or that is left to others."""
 FRICTION, STATIC, EPS_N, EPS_T = range(4)
@@ -116,7 +119,7 @@ class HeldRows(NamedTuple):
     at : IntArray, shape (m,)
         Which unknown the reaction of a row is, -1: none.
     closed : IntArray, shape (n,)
-        Whether a gap is held.
+        Whether a gap is held; -1: neither that nor a rate is, but an acceleration.
     slips : IntArray, shape (p, 4)
         Constraint, first row and number of rows of what slips, and whether its friction is given.
     pull : Array, shape (p, 3)
@@ -168,7 +171,7 @@ class Room(NamedTuple):
 
 @record(
     "int64", "int64", "int64", I1, I1, I1, A2, A2, A1, "PlanarParts", "Mechanism", "SpatialContacts", "Forest",
-    "FunctionOfSystem", "Callback", "HeldRows", "Room",
+    "FunctionOfSystem", "Callback", "HeldRows", "Redundant", "Room",
 )  # fmt: skip
 class PhaseTables(NamedTuple):
     """A phase.
@@ -205,6 +208,7 @@ class PhaseTables(NamedTuple):
     function: FunctionOfSystem
     callback: Callback
     held: HeldRows
+    redundant: Redundant
     room: Room
 
 
@@ -214,10 +218,10 @@ class PhaseStep(NamedTuple):
 
     Attributes
     ----------
-    control : Array, shape (13,)
+    control : Array, shape (14,)
         t, h, end, steps that stability bounds, side of the poles, relative tolerance, and what comes back: error, bend,
         steps taken, the next h, which condition falls below zero (-1: that is not clear), when on the dense output, and
-        whether the motion itself has been followed up to it.
+        whether the motion itself has been followed up to it. The last one is the length of steps where it is given, s.
     y, end : Array, shape (n,)
     K, F : Array, shapes (17, n) and (7, n)
         Slopes, the last line for work; coefficients of the dense output.

@@ -85,27 +85,25 @@ def chosen(row, rng):
 ])  # fmt: skip
 @pytest.mark.parametrize("kind", WAYS)
 def test_kernels_give_the_accelerations_reactions_and_conditions_of_the_phase(kind, law):
-    system, served = jointed(kind, law), 0
+    system = jointed(kind, law)
     for seed in range(examples(60, fast=12)):
         rng = np.random.default_rng(seed)
         q, v, near = placed(system, rng)
         rows, control = near.rows(0.3, q, v), rng.normal(size=system.nv)
         phase = Phase(system=near, control=control, modes={row.id: chosen(row, rng) for row in rows}, rows=rows)
-        ship = CompiledPhase.of(phase, ACCURACY)
-        if ship is None:
-            assert phase.redundant or any(guard.kind == "end" for guard in phase.guards)
-            continue
-        now, served = phase.instant(0.3, q, v), served + 1
+        ship, now = CompiledPhase.of(phase, ACCURACY), phase.instant(0.3, q, v)
         y = np.concatenate((q, v, np.zeros(sum(row.size for row in rows) + 2)))
         expected = np.concatenate(
             (near.qdot(q, v), now.a, *now.r, [v @ now.push, near.power(0.3, q, v, control)])
         )  # fmt: skip
         scale = 1.0 + np.abs(expected).max()
         np.testing.assert_allclose(ship.slope(0.3, y), expected, rtol=0, atol=1e-10 * scale)
+        forces = [guard.unit == "force" for guard in phase.guards]
+        if phase.redundant and (phase.conditions(now)[forces] < 0.0).any():
+            continue  # where others share redundant reactions, in Python
         seen = ship.look(0.3, y)
         np.testing.assert_allclose(seen.g, phase.conditions(now), rtol=0, atol=1e-10 * scale)
         np.testing.assert_allclose(seen.rate, phase.rates(now), rtol=0, atol=1e-10 * scale)
-    assert served >= 2
 
 
 @pytest.mark.parametrize("speed", [0.0, 0.25, 64.0])

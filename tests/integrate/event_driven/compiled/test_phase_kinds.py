@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 import tree_cases
 from evidence import examples
+from plain_phases import without_kernels
 from sympy.physics.mechanics import dynamicsymbols
 
 from gaussdyn.analysis.audit.audit import audit
@@ -54,7 +55,7 @@ def modes_of(rows, rng):
 
 
 def check_kernels(system, state, rng, control, who):
-    """Rates and conditions of a phase by kernels are those of the interpreted phase; False where rows depend."""
+    """Rates and conditions by kernels are those of the equations that can be read; False where rows depend."""
     t, q, v = state.t, state.q, state.v
     rows = system.rows(t, q, v)
     phase = Phase(system=system, control=control, modes=modes_of(rows, rng), rows=rows)
@@ -204,7 +205,7 @@ def test_a_run_with_kernels_is_the_run_without_them(made, monkeypatch):
     found = made()
     given = (*found, 0.5) if isinstance(found, tuple) else (found,)
     fast = simulate(*given, stepper=EventDriven())
-    monkeypatch.setattr(CompiledPhase, "of", lambda *given: None)
+    without_kernels(monkeypatch)
     monkeypatch.setattr(TreeSystem, "listed", lambda *given: None)
     slow = simulate(*given, stepper=EventDriven())
     assert fast.status == slow.status == "COMPLETED"

@@ -32,8 +32,8 @@ from ..mode_memory import BROKEN, fired, remembered
 from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
-from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to
-from .guards import TOGETHER
+from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to, set_in
+from .guards import ONSET, TOGETHER
 from .jump import enter, note_rest, rest_soon, settle, stop_slips
 from .mode_selection import choose, first_modes, holds
 from .phase_integrator import NEARLY, Crowded, error_of_impulses
@@ -228,7 +228,11 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
         last = stretch.again_to(piece.t + h)
         return last
 
-    there = polished(piece, redo, stretch.look, found, offset)
+    if found.guard.kind == ONSET:
+        last = stretch.again_to(found.t)
+        there = found.t, last.end
+    else:
+        there = polished(piece, redo, stretch.look, found, offset)
     if not _turns_beyond(found) or last.t > piece.t:
         return follow(segment, phase, piece, *there), there, last.t
     off = 0.0
@@ -276,6 +280,8 @@ def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there:
         opens = guard.kind == "touchdown" and guard.unit == "place" and guard.rate(now) > segment.closed.speed
         if not (starts or opens) and g <= TOGETHER[guard.unit] * scales[guard.unit]:
             ended.setdefault(guard.id, set()).add(guard.kind)
+    for key in set_in(old, now.rows):
+        ended.setdefault(key, set()).add(ONSET)
     landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
     segment = settle(segment, now, phase.modes, ended, later, landing)
     if segment.phase is None and segment.failure is not None and segment.failure.status in NO_MOTION:

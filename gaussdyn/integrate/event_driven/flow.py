@@ -26,16 +26,19 @@ from ..recorded_arcs import LOBATTO
 from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
-from .phase_integrator import SUSPECTED, OneStep, PhaseMotion, Stuck, again_to
+from .guards import ONSET, Guard
+from .phase_integrator import SUSPECTED, OneStep, PhaseMotion, again_to
 from .phase_state import FADED, Instant, Place
 from .run_memory import Task
 from .segment import Segment
+from .simultaneous_contacts import LOCATED
 from .smooth_phase import Phase, trail_of
 from .stiff_slip import beginning, slowest, turnings
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
+LOOKED_AT = 0.25, 0.5, 0.75  # of a step: where friction that sets in is looked for, besides its end
 MOST = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 SHORTLY = 1e-4, 1e-3, 1e-2, 0.1, 0.5  # of a step: so long before its end what stops there still has its direction
 DIRECTED = 1e-10  # m/s: if it is as fast as this, far above the error of velocities
@@ -86,7 +89,6 @@ def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     segment, before = segment.located(phase)
     done = motion.step(before, segment.pace, end, task.goal)
     piece, after = done.piece, done.after
-    _watch_caps(phase, after.rows)
     segment = replace(segment, pace=done.pace).measured(("force",), after).measured(phase.units, before)
     coarse = 1e3 * SETTLED if phase.redundant else SETTLED
     scales = segment.scales(phase.units, before)
@@ -96,6 +98,8 @@ def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     offsets = np.array([segment.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
     search = Search(phase, lambda t: kernels.look(t, piece.at(t)), offsets, noise)
     segment, found = _found(segment, search, piece, *ends)
+    onset = _onset(segment, phase, piece, done.one_step)
+    found = onset if onset is not None and (found is None or onset.t < found.t) else found
     return Stretch(segment, piece, found, after=after, look=kernels.look, one_step=done.one_step)
 
 
@@ -126,7 +130,7 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
 
     They do not where a slip in space begins, which friction turns at once, nor where stability bounds their steps and a
     slip that turns may be the reason: see `PhaseMotion.step`; nor steps of a given length then, each of which begins
-    with the direction that the slip has; nor where friction may set in, see `_watch_caps`.
+    with the direction that the slip has; nor where friction may set in, see `_onset`.
     """
     task, pace = segment.task, segment.pace
     turning = bool(turnings(phase))
@@ -312,10 +316,34 @@ def seen(phase: Phase, now: Instant) -> Seen:
     return Seen(now.t, phase.conditions(now), phase.rates(now))
 
 
-def _watch_caps(phase: Phase, rows: Sequence[Row]) -> None:
-    """Raise Stuck where friction has set in within a phase that began without any: no mode of it was chosen."""
-    for first, row in zip(phase.rows, rows, strict=True):
-        if rough(row) and not rough(first) and (row.kind == "dry" or phase.modes[row.id].closed):
-            now = f"{row.cap_s:.2g} N" if row.kind == "dry" else f"{row.mu_s:.2g}"
-            words = f"the {'cap' if row.kind == 'dry' else 'mu'} of {row.id} was zero and has grown to {now}"
-            raise Stuck(f"{words}: friction that sets in like this is not followed; let it be 1e-12 where it is none")
+def set_in(phase: Phase, rows: Sequence[Row]) -> list[str]:
+    """Return the ids of the rows that have friction, and had none where the phase began: no mode of it was chosen."""
+    smooth = {
+        row.id for row in phase.rows
+        if row.frictional and not rough(row) and (row.kind == "dry" or phase.modes[row.id].closed)
+    }  # fmt: skip
+    return [row.id for row in rows if row.id in smooth and rough(row)] if smooth else []
+
+
+def _onset(segment: Segment, phase: Phase, piece: Piece, one_step: OneStep) -> Crossing | None:
+    """Return when friction sets in within a step, where there was none: the first time at which there is some."""
+
+    def found(t: float, y: Array) -> list[str]:
+        """Return which rows have friction at a state."""
+        return set_in(phase, phase.system.rows(t, *segment.parts(y)))
+
+    if not any(row.frictional and not rough(row) for row in phase.rows):
+        return None
+    times = [piece.t, *(piece.t + share * piece.h for share in LOOKED_AT), piece.t_end]
+    late = next((i for i, t in enumerate(times) if i and found(t, piece.at(t))), None)
+    if late is None:
+        return None
+    low, high = times[late - 1], times[late]
+    while high - low > LOCATED * max(1.0, abs(high)):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if found(middle, again_to(piece, middle, one_step).end) else (middle, high)
+    key = next(iter(found(high, again_to(piece, high, one_step).end)), None)
+    k = next((k for k, row in enumerate(phase.rows) if row.id == key), None)
+    if k is None:  # the end of the step only seemed to be beyond it
+        return None
+    return Crossing(t=high, guard=Guard(ONSET, phase.rows[k].id, k, "force", phase.modes[phase.rows[k].id]), k=k)

@@ -17,6 +17,7 @@ from ...mechanics.rows import Row
 from ..contact_modes import NO_ROWS, OPEN, Mode, limit_of, parts_of, rough
 from .phase_state import Instant
 
+ONSET = "onset"  # of friction in a phase that began without any: no guard, for nothing falls below zero
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 
 

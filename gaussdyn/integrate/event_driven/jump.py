@@ -26,6 +26,7 @@ from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held, placed
 from .event_location import Seen
 from .flow import ARMED, SETTLED
+from .guards import ONSET
 from .mode_selection import Chosen, after_event, choose, first_modes, stopping
 from .phase_state import FLIGHT, HOLDS, Instant, Place, largest
 from .segment import Segment
@@ -79,7 +80,8 @@ def settle(
     chosen = choose(
         segment.setting(), segment.state(), place, guesses, activation, None if struck else later, segment.sizes
     )  # fmt: skip
-    return _taken_over(segment, chosen, known, before, struck)
+    begun = {key for key, kinds in fired.items() if ONSET in kinds}
+    return _taken_over(segment, chosen, known, before, struck, begun)
 
 
 def _apart(segment: Segment, rows: tuple[Row, ...], modes: Modes, q: Array, v: Array) -> tuple[Array, Array]:
@@ -94,14 +96,16 @@ def _apart(segment: Segment, rows: tuple[Row, ...], modes: Modes, q: Array, v: A
     return held(system, modes, t, q, v, now)
 
 
-def _taken_over(segment: Segment, chosen: Chosen, known: Modes, before: State, struck: tuple[str, ...]) -> Segment:
-    """Enter the chosen phase and note what has changed."""
+def _taken_over(
+    segment: Segment, chosen: Chosen, known: Modes, before: State, struck: tuple[str, ...], begun: Collection[str]
+) -> Segment:  # fmt: skip
+    """Enter the chosen phase and note what has changed: also what sticks where friction has just `begun`."""
     after = segment.state()
     modes = {} if chosen.phase is None else chosen.phase.modes
     kinds = [("impact", key) for key in struck]
     kinds += [
         (kind, key) for key, mode in modes.items()
-        if key in known and (kind := kind_of(known[key], mode)) is not None
+        if key in known and (kind := kind_of(known[key], mode) or ("stick" if key in begun and mode.closed else None))
     ]  # fmt: skip
     changes = [
         Change(t=segment.t, kind=kind, id=key, before=before, after=after, modes_before=known, modes_after=modes)

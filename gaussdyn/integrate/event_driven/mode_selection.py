@@ -23,6 +23,7 @@ from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
 from ..impact.problem import one_sided
+from .guards import ONSET
 from .phase_state import HOLDS, Instant, Place
 from .rank_watch import jam_of
 from .run_memory import Setting
@@ -382,12 +383,12 @@ def after_event(
     """Return guesses of the modes after conditions have become zero: `fired` has their kinds by row id.
 
     What stops sticks, else turns back; what was held too weakly slips against its friction; what ceases to push opens;
-    what closes sticks, or slides on as it came.
+    what closes, or has friction now where it had none, sticks, or slides on as it came.
     """
     first, second = dict(modes), dict(modes)
     for row, r in zip(now.rows, now.r, strict=True):
         for kind in sorted(fired.get(row.id, ())):
-            if kind == "touchdown":
+            if kind in ("touchdown", ONSET):
                 first[row.id] = second[row.id] = _moving(row, CLOSED, activation)
                 continue
             old = first[row.id]

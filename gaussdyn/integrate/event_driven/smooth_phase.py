@@ -196,7 +196,7 @@ class Phase:
             normal[part.at.start] = part.sign if row.kind == "bilateral_contact" else 1.0
             if row.kind != "bilateral_contact":
                 cones.add(normal)
-            if not rough(row):
+            if not rough(self.rows[part.k]):
                 continue
             (slip, roll), moment = parts_of(row), row.moments[0][1] if row.moments else 0.0
             at = part.at.start + 1

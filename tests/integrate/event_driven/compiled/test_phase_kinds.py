@@ -124,12 +124,7 @@ def sliding(mu):
     return simulate(block, State(t=0.0, q=[0.0, 0.0], v=[1.5, 0.0]), 2.0, stepper=EventDriven()), block
 
 
-def test_friction_that_sets_in_or_is_below_zero_on_the_way_ends_a_run_there():
-    run, block = sliding(lambda x: sp.Max(0, x - sp.Rational(1, 10)) / 2)
-    assert str(run.stop.reason).startswith("UNDECIDED")
-    assert "mu of b/f was zero" in run.stop.reason
-    assert 0.0 < run.final.q[0] <= 0.1 + 1e-9
-    assert audit(run, block).passed
+def test_friction_that_is_below_zero_on_the_way_ends_a_run_there():
     run, _block = sliding(lambda x: sp.Rational(1, 5) - x)
     assert run.stop.reason.startswith("InputError: friction of b/f")
     assert run.final.q[0] == pytest.approx(0.2, abs=1e-6)

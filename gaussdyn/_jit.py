@@ -111,8 +111,7 @@ def kernel(
     options["inline"] = "always" if inline else "never"
     options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry}
     signatures = [signature] if isinstance(signature, str) else signature
-    if borrows:
-        options["_nrt"] = False
+    options["_nrt"] = not borrows  # always said: else a kernel has what the one has within which it is compiled first
 
     def _compile(function: F) -> F:
         with _building():

@@ -479,6 +479,29 @@ def put(x, y):
 """
 
 
+ARRAYS = """
+from __future__ import annotations
+import numpy as np
+from ._jit import kernel
+
+@kernel("float64(int64)")
+def summed(n):
+    x = np.empty(n)
+    x[:] = 0.5
+    return x.sum()
+
+@kernel("float64(float64[::1])", entry=True, borrows=True)
+def doubled(x):
+    return summed(len(x)) * 2.0
+"""
+
+
+def test_a_kernel_that_makes_arrays_may_be_compiled_first_within_one_that_makes_none(toy: Path) -> None:
+    (toy / "toy_arrays.py").write_text(ARRAYS)
+    code = "import numpy; from toy.toy_arrays import doubled; print(doubled(numpy.ones(7)))"
+    assert call(toy, code)[0] == ["7.0"]
+
+
 def test_slices_of_unlike_shapes_are_refused_without_kernels_for_strings(toy: Path) -> None:
     (toy / "toy_slices.py").write_text(SLICES)
     code = """

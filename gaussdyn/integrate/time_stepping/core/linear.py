@@ -19,8 +19,8 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
     """Put L with M = L^T L, of a diagonal block, by branches; False if it is not positive definite.
 
     Velocities are eliminated from the leaves of a tree to its root: row k of L has entries for what M couples k with,
-    the velocities on the way from the root to k, and they stand one beside the other in its first places. What comes
-    after them means nothing: rows have room for whole fours.
+    the velocities on the way from the root to k, and they stand one beside the other in its first places; in that of
+    the diagonal its inverse. What comes after them means nothing: rows have room for whole fours.
     """
     for k in range(first, end):
         row, branch, n = L[k], branches[k], branches[k, 0]
@@ -32,8 +32,8 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
         n = branch[0] - 1
         if not row[n] > 0.0:
             return False
-        row[n] = np.sqrt(row[n])
-        inverse = 1.0 / row[n]
+        inverse = 1.0 / np.sqrt(row[n])
+        row[n] = inverse
         for a in range(n):
             row[a] *= inverse
         for a in range(n):
@@ -47,12 +47,12 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
 def invert_block(L: Array, first: int, end: int, inverse: Array) -> None:
     """Put the inverse of L, of a diagonal block without zeros."""
     for j in range(first, end):
-        inverse[j, j] = 1.0 / L[j, j - first]
+        inverse[j, j] = L[j, j - first]
         for i in range(j + 1, end):
             s = 0.0
             for k in range(j, i):
                 s -= L[i, k - first] * inverse[k, j]
-            inverse[i, j] = s / L[i, i - first]
+            inverse[i, j] = s * L[i, i - first]
 
 
 @kernel(f"boolean({A2}, Layout, {A2})", borrows=True)
@@ -114,7 +114,7 @@ def half_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> 
             continue
         row, branch = L[k], branches[k]
         n, low = branch[0] - 1, branch[1]
-        value, whole = x[k] / row[n], min(branch[-1], n) // 4 * 4
+        value, whole = x[k] * row[n], min(branch[-1], n) // 4 * 4
         x[k] = value
         for a in range(0, whole, 4):
             add_four(x, low + a, -value, row, a)
@@ -135,7 +135,7 @@ def half_solve_branch(L: Array, branches: IntArray, end: int, J: Array, first: i
         part[a] = J[branch[1 + a]]
     for a in range(n - 1, -1, -1):
         row = L[branch[1 + a]]
-        value = part[a] / row[a]
+        value = part[a] * row[a]
         part[a] = value
         for b in range(a):
             part[b] -= row[b] * value
@@ -162,7 +162,7 @@ def back_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> 
             s3 += row[a + 3] * x[low + a + 3]
         for a in range(whole, n):
             s0 += row[a] * x[branch[1 + a]]
-        x[k] = (x[k] - ((s0 + s1) + (s2 + s3))) / row[n]
+        x[k] = (x[k] - ((s0 + s1) + (s2 + s3))) * row[n]
 
 
 @kernel(f"boolean({A2}, {I1})", borrows=True)
@@ -348,7 +348,7 @@ def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
                 continue
             row, branch = L[k], branches[k]
             m = branch[0] - 1
-            scale_four(x, first, 1.0 / row[m])
+            scale_four(x, first, row[m])
             for a in range(m):
                 add_four(X[branch[1 + a]], first, -row[a], x, first)
 

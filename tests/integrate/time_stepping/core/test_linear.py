@@ -33,10 +33,11 @@ def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int, who: int = F
 
 
 def whole(L: np.ndarray, branches: np.ndarray) -> np.ndarray:
-    """Return a factor as a lower matrix."""
+    """Return a factor, which comes with the inverse of its diagonal, as a lower matrix."""
     lower = np.zeros((len(L), len(L)))
     for k, (n, *way) in enumerate(branches.tolist()):
         lower[k, way[:n]] = L[k, :n]
+        lower[k, k] = 1.0 / lower[k, k]
     return lower
 
 

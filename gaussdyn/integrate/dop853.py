@@ -216,8 +216,12 @@ def take(slope: Slope, t: float, y: Array, first: Array, h: float, tolerance: To
     return Piece(slope, t, h, y, end, K, error, bend)
 
 
-def steps(slope: Slope, t: float, y: Array, t_end: float, tolerance: Tolerance) -> Iterator[Piece]:
+def steps(
+    slope: Slope, t: float, y: Array, t_end: float, tolerance: Tolerance, length: float | None = None
+) -> Iterator[Piece]:  # fmt: skip
     """Yield the steps from (t, y) to a time whose errors are small enough; the last one ends there.
+
+    `length` is that of the first one that is tried, s, where something is known of it.
 
     Raises
     ------
@@ -227,7 +231,7 @@ def steps(slope: Slope, t: float, y: Array, t_end: float, tolerance: Tolerance) 
     if not t < t_end:
         return
     first = np.asarray(slope(t, y))
-    h = first_length(slope, t, y, first, tolerance.weights(y, y), t_end - t)
+    h = length or first_length(slope, t, y, first, tolerance.weights(y, y), t_end - t)
     while t < t_end:
         left = t_end - t
         h, last = min(h, left), h >= left

@@ -29,7 +29,7 @@ COARSER = 1e2  # times the tolerance of y: that of Y
 
 
 class Differentiated(Guarded, Protocol):
-    """A phase with derivatives; z = (y, Y row by row)."""
+    """A phase with derivatives; z = (y, Y row by row, or column by column where `Y` was given)."""
 
     def slope(self, t: float, z: Array) -> Array:
         """Return z'."""
@@ -49,8 +49,8 @@ class Varied:
     t : float
         Its end, s.
     y : Array, shape (n,)
-    Y : Array, shape (n, n)
-        dy / dy(begin) there.
+    Y : Array, shape (n, n) or (n, m)
+        dy / dy(begin) there, or what has become of the `Y` that was given.
     found : Crossing or None
         The condition that ended it.
     times, states : Array, shape (m,) and (m, n)
@@ -68,13 +68,20 @@ class Varied:
     low: Dip
 
 
-def varied(phase: Differentiated, t: float, y: Array, t_end: float, rtol: float) -> Varied:
+def varied(
+    phase: Differentiated, t: float, y: Array, t_end: float, rtol: float, Y: Array | None = None,
+    length: float | None = None,
+) -> Varied:  # fmt: skip
     """Follow a phase from (t, y) to a time, or to where it ends before.
 
     Parameters
     ----------
     rtol : float
         Local error per step, relative and absolute; a hundred times of that for Y.
+    Y : Array, shape (n, m), optional
+        Directions in which it is displaced at the beginning; by default all, Y = 1.
+    length : float, optional
+        Of the first step that is tried, s.
 
     Raises
     ------
@@ -82,11 +89,12 @@ def varied(phase: Differentiated, t: float, y: Array, t_end: float, rtol: float)
         No step is short enough.
     """
     n, low, found = len(y), NO_DIP, None
-    z, seen = np.concatenate([y, np.eye(n).ravel()]), phase.look(t, y)
-    tolerance = Tolerance(max(rtol, 3e-14), rtol * np.concatenate([np.full(n, 1.0), np.full(n * n, COARSER)]))
+    columns = np.eye(n).ravel() if Y is None else Y.T.ravel()
+    z, seen = np.concatenate([y, columns]), phase.look(t, y)
+    tolerance = Tolerance(max(rtol, 3e-14), rtol * np.concatenate([np.full(n, 1.0), np.full(len(columns), COARSER)]))
     offset = np.where(seen.g > LEFT, 0.0, LEFT - np.minimum(seen.g, 0.0))
     times, states = [t], [y]
-    for piece in steps(phase.slope, t, z, t_end, tolerance):
+    for piece in steps(phase.slope, t, z, t_end, tolerance, length):
         search = Search(phase, _along(phase, piece), offset, np.full(len(offset), NOISE))
         before, seen = seen, phase.look(piece.t_end, piece.end)
         found, _ = search.first(before, seen)
@@ -101,7 +109,8 @@ def varied(phase: Differentiated, t: float, y: Array, t_end: float, rtol: float)
             break
         offset = np.where(seen.g > LEFT, 0.0, offset)
     t = t if found is not None else t_end
-    return Varied(t, z[:n].copy(), z[n:].reshape(n, n), found, np.array(times), np.array(states), low)
+    last = z[n:].reshape(n, n) if Y is None else np.ascontiguousarray(z[n:].reshape(-1, n).T)
+    return Varied(t, z[:n].copy(), last, found, np.array(times), np.array(states), low)
 
 
 def _along(phase: Differentiated, piece: Piece) -> Callable[[float], Seen]:

@@ -9,10 +9,11 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import rows_of
+from ...linalg.redundant_rows import RANK
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..contact_modes import Modes, held_components
-from .phase_state import RANK, largest, over_mass
+from .phase_state import largest, over_mass
 
 GAP, RATE = 1e-13, 1e-13  # m, m/s: less is left as it is, times max(1, |q|) and max(1, |v|)
 PASSES = 5

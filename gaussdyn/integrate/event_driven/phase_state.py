@@ -9,18 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array
+from ...linalg.redundant_rows import FLAT, rank_of
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 
 Rows = tuple[Row, ...]
-RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of rows that are independent
 FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
 HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
 SETTLED = 1e-8  # residual E at the end of a segment above which its modes are not those of the laws
 HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
 FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
-FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,15 +110,6 @@ def dependent(held: Sequence[Array]) -> bool:
     if plain:
         return False
     return rank_of(G) < len(G)
-
-
-def rank_of(G: Array) -> int:
-    """Return how many rows are independent, whatever their lengths."""
-    if not len(G):
-        return 0
-    length = np.linalg.norm(G, axis=1)
-    s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
-    return int(np.count_nonzero(s > RANK * s[0]))
 
 
 def side_of(W: Array) -> float:

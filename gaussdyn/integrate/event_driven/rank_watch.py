@@ -21,12 +21,13 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import rows_of
+from ...linalg.redundant_rows import rank_of
 from ...mechanics.branching.rank import rank_loss_at
 from ...mechanics.branching.section import RankLoss, involved, rank_loss_ahead
 from ...mechanics.rows import Row
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
-from .phase_state import HARDLY, Place, over_mass, rank_of
+from .phase_state import HARDLY, Place, over_mass
 from .smooth_phase import Phase
 
 if TYPE_CHECKING:

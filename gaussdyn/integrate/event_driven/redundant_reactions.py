@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ...arrays import Array, BoolArray, IntArray
-from .phase_state import RANK
+from ...linalg.redundant_rows import RANK
 
 FINE = 1e-13  # of the largest reaction: how near to the farthest inside is near enough
 INSIDE = 1e-3  # of the largest reaction: so far inside nobody asks how far exactly

@@ -22,13 +22,13 @@ import numpy as np
 from ..._jit import Held
 from ...arrays import Array, IntArray
 from ...contact.manifolds import extent_of
+from ...linalg.redundant_rows import rank_of, redundant_of, solve_redundant
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
 from ..recorded_arcs import Trail
 from .guards import Guard, guards_of
-from .held_reactions import redundant_of, solve_redundant
-from .phase_state import Instant, Place, dependent, largest, over_mass, rank_of, side_of
+from .phase_state import Instant, Place, dependent, largest, over_mass, side_of
 from .redundant_reactions import Cones, coupled, inside
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class Phase:
         return [np.flatnonzero(label == k) for k in sorted(slips)]
 
     def _reactions(self, G: Array, W: Array, b: Array) -> tuple[Array, float]:
-        """Solve W r = b, see `held_reactions`; return the side of the poles, too, 0 where nothing slides."""
+        """Solve W r = b, see `linalg.redundant_rows`; return the side of the poles, too, 0 where nothing slides."""
         if self.dependence is not None:
             both, side = np.column_stack((W, b)), np.zeros(1)
             self.dependence.value.G[:] = G

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from ...arrays import Array
+from ...linalg.redundant_rows import RANK
 from ..contact_modes import direction, parts_of
 from ..dop853 import STAGES, Piece
-from .phase_state import RANK, Instant, Place
+from .phase_state import Instant, Place
 from .smooth_phase import Phase
 
 ORDER = 7  # stages, and degree of the dense output

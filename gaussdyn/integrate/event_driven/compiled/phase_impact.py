@@ -14,13 +14,13 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
+from ....linalg.redundant_rows import solve_small
 from ....programs.blocks.small.attempts import first_attempts
 from ....programs.blocks.small.few_blocks import STEPS
 from ....programs.laws.projections import block_spectra
 from ....programs.solution.residuals import TOL
 from ...dop853 import WIDTH
 from ...impact.restitution_scaling import GAIN
-from ..held_reactions import solve_small
 from .phase_jump import APART, CLEAR, COULOMB, UNILATERAL, holds_clearly, struck_by
 from .phase_rhs import look_at, over_mass
 from .phase_rows import kinetic_of_phase

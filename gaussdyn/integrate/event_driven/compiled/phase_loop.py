@@ -6,10 +6,10 @@ import math
 
 from ...._jit import A1, A2, kernel
 from ....arrays import EPS, Array
+from ....linalg.redundant_rows import as_many_depend
 from ...dop853 import STAGES, TIMES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
 from ..event_location import CROSSING, QUIET, far, judged
-from ..held_reactions import as_many_depend
 from ..phase_integrator import SPLIT
 from .phase_rhs import conditions, look_at, put_rows_held, slope
 from .phase_steps import LOOKED, dense_output, error_of_impulses, first_crossing, look_within, polish, take_step

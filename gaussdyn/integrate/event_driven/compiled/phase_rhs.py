@@ -13,8 +13,8 @@ import numpy as np
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
 from ....linalg.dense import solve_upper, solve_upper_transposed
+from ....linalg.redundant_rows import solve_redundant, solve_small
 from ...contact_modes import AT_REST, LEAST_SPEED
-from ..held_reactions import solve_redundant, solve_small
 from .phase_rows import force_of_phase, mass_of_phase, rates_of_places, rows_of_phase
 from .records import (
     ACCELERATED,

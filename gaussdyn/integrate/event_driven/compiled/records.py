@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
+from ....linalg.redundant_rows import Redundant
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.trees.forest import Forest
 from ...time_stepping.core.records import Callback
-from ..held_reactions import Redundant
 
 PLANAR, SPATIAL, FOREST, FUNCTION = range(4)  # who evaluates; the mass of the last two depends on the place
 TOUCHDOWN, LIFT_OFF, TURN, SLIP, STOP, DRY_SLIP, ROLL, BORDER = range(8)  # kinds of guards

@@ -4,9 +4,9 @@ Then G = C G_I, where the rows I were chosen where the phase began, and as many 
 
     W_I r = b_I,     r the shortest solution,     det (W_I C): its sign changes where reactions have a pole.
 
-That shortest solution is the one among all shares; which of them obey the laws says `redundant_reactions`. How many
-rows depend on others was found where the phase began: in the trials of a step gaps are not held to rounding, so that
-those of two faces that lie on one another would be independent there.
+Which of all shares obey the laws says `event_driven.redundant_reactions`. How many rows depend on others was found
+where the phase began: in the trials of a step gaps are not held to rounding, so that those of two faces that lie on one
+another would be independent there.
 
 Rolling resistance holds only what all else that is held leaves: on two points of a floor normal reactions keep a body
 from tipping, so that it can roll about one axis. Resistance about the other one is none. It would have a direction in
@@ -22,11 +22,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from ..._jit import A1, A2, I1, kernel, record
-from ...arrays import Array, IntArray
-from ...linalg.dense import cholesky_upper, solve_upper, solve_upper_transposed
-from .phase_state import FLAT, RANK, rank_of
+from .._jit import A1, A2, I1, kernel, record
+from ..arrays import Array, IntArray
+from .dense import cholesky_upper, solve_upper, solve_upper_transposed
 
+RANK = 1e-10  # singular values below this, relative, belong to redundant rows
+FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 LOG_FLAT = math.log(FLAT)
 NOISE = 1e-14  # of the length of a row of W: what is left of it besides others is none below
 
@@ -68,6 +69,15 @@ class Redundant(NamedTuple):
     D: Array
     X: Array
     z: Array
+
+
+def rank_of(G: Array) -> int:
+    """Return how many rows are independent, whatever their lengths."""
+    if not len(G):
+        return 0
+    length = np.linalg.norm(G, axis=1)
+    s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
+    return int(np.count_nonzero(s > RANK * s[0]))
 
 
 def redundant_of(G: Array, rolling: Sequence[int], slips: Sequence[int]) -> Redundant:

@@ -1,0 +1,177 @@
+"""Derivatives of event-driven motions: closed forms, and differences of whole runs."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+from sympy.physics.mechanics import dynamicsymbols
+
+from gaussdyn.errors import InputError
+from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.fundamental_matrix import close_motion, fundamental_matrix
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.collision.shapes import HalfSpace, Sphere
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.lagrangian import Holonomic, LagrangianSystem
+from gaussdyn.mechanics.spatial.bodies import ball, brick
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.trees import TreeBody, TreeJoint
+from gaussdyn.mechanics.trees.system import TreeSystem
+from gaussdyn.mechanics.user.system import Position, UserSystem
+from gaussdyn.scenes.catalogue import build
+
+G = 9.81
+
+
+def turn(w, t):
+    """The motion of q'' = -w^2 q."""
+    c, s = math.cos(w * t), math.sin(w * t)
+    return np.array([[c, s / w], [-w * s, c]])
+
+
+def by_differences(system, state, t_end, ways, h=1e-4):
+    """What differences of whole runs say of displacements of (q, v) at the beginning, of order 4."""
+    nv, columns = system.nv, []
+    last = simulate(system, state, t_end, stepper=EventDriven()).final
+    frame = np.column_stack([system.qdot(last.q, e) for e in np.eye(nv)])
+    for way in ways.T:
+        total = 0.0
+        for far, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
+            x = far * h * way
+            start = State(t=state.t, q=system.move(state.q, x[:nv], 1.0), v=state.v + x[nv:])
+            end = simulate(system, start, t_end, stepper=EventDriven()).final
+            moved = np.linalg.lstsq(frame, end.q - last.q, rcond=None)[0]
+            total = total + weight / (12.0 * h) * np.concatenate((moved, end.v))
+        columns.append(total)
+    return np.column_stack(columns)
+
+
+def test_an_oscillator_turns():
+    system = UserSystem(1, [[1.0]], lambda t, q, v: -4.0 * q)
+    found = fundamental_matrix(system, State(q=[1.0], v=[0.3]), 0.7)
+    np.testing.assert_allclose(found.Phi, turn(2.0, 0.7), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("eps", [0.4, 1.0])
+def test_a_ball_that_bounces_once(eps):
+    """From height 1 at rest it hits at T with u = -g T; dT / dh = 1 / (g T), then v = -eps u - g (t - T)."""
+    system = UserSystem(1, [[1.0]], [-G], [Position(lambda t, q: q[0], eps_n=eps)])
+    hits, end = math.sqrt(2.0 / G), 0.7
+    found, u = fundamental_matrix(system, State(q=[1.0], v=[0.0]), end), -G * hits
+    late = np.array([-1.0 / u, -hits / u])  # dT / d(h, v)
+    before = np.array([[0.0, 1.0]])  # du / d(h, v) at a fixed time
+    struck = before - G * late  # at the touch
+    speed = -eps * struck + G * late
+    place = -(-eps * u) * late + (end - hits) * -eps * struck[0] + G * (end - hits) * late
+    np.testing.assert_allclose(found.Phi, [place, speed[0]], rtol=0, atol=1e-10)
+
+
+def hopping(eps=0.6):
+    """A ball of radius 0.2 m in space that is thrown on a floor with a spin."""
+    system = SpatialSystem(
+        bodies=[ball("b", mass=1.0, radius=0.2)], obstacles=[HalfSpace(name="floor")],
+        contact=ContactLaw(mu=0.3, eps_n=eps),
+    )  # fmt: skip
+    return system, system.state({"b": (0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0)}, {"b": (1.0, 0.2, 0.0, 0.3, 0.5, 2.0)}), 0.45
+
+
+def tumbling():
+    """A brick whose corner strikes and slides."""
+    system = SpatialSystem(
+        bodies=[brick("b", mass=1.0, half=(0.2, 0.1, 0.15))], obstacles=[HalfSpace(name="floor")],
+        contact=ContactLaw(mu=0.3, eps_n=0.6),
+    )  # fmt: skip
+    q = np.array([0.9, 0.1, 0.3, 0.2]) / math.sqrt(0.95)
+    return system, system.state({"b": (0.0, 0.0, 0.4, *q)}, {"b": (1.0, 0.2, 0.0, 0.3, 0.5, 2.0)}), 0.2
+
+
+def arm():
+    """Two links that swing in a plane, the outer one with a ball at its end, which strikes a floor."""
+    inertia = ((0.02, 0, 0), (0, 0.02, 0), (0, 0, 0.02))
+    joint = TreeJoint(name="a", axis=(0, 1, 0))
+    links = [
+        TreeBody(name="upper", parent="ground", mass=1.0, centre=(0, 0, -0.25), inertia=inertia, joints=(joint,)),
+        TreeBody(name="lower", parent="upper", at=(0, 0, -0.5), mass=0.7, centre=(0, 0, -0.2), inertia=inertia,
+                 joints=(TreeJoint(name="b", axis=(0, 1, 0)),), shapes=(Sphere(radius=0.05, at=(0, 0, -0.2)),)),
+    ]  # fmt: skip
+    floor = HalfSpace(name="floor", point=(0.0, 0.0, -0.7))
+    system = TreeSystem(bodies=links, obstacles=[floor], contact=ContactLaw(mu=0.2, eps_n=0.5))
+    return system, State(q=[1.1, 0.2], v=[0.0, 0.0]), 0.5
+
+
+def on_belt():
+    scene = build("belt_oscillator")
+    return scene.system, scene.state, 3.0
+
+
+@pytest.mark.parametrize("made", [hopping, tumbling, arm, on_belt])
+def test_it_is_what_differences_of_runs_say(made):
+    system, state, t_end = made()
+    ways = np.eye(2 * system.nv)
+    if made is on_belt:  # which holds all else
+        ways = ways[:, [0]]
+    found = fundamental_matrix(system, state, t_end)
+    expected = by_differences(system, state, t_end, ways)
+    assert found.changes
+    np.testing.assert_allclose(found.Phi @ ways, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+
+
+w, W, F, KEPT = 1.3, 2.6, 1.0, 0.5
+
+
+def in_symbols():
+    q = dynamicsymbols("q")
+    energy = w**2 * q**2 / 2 - q * F * sp.cos(W * dynamicsymbols._t)
+    stop = Holonomic(q, name="stop", kind="unilateral", eps_n=KEPT)
+    return LagrangianSystem([q], kinetic=q.diff() ** 2 / 2, potential=energy, constraints=[stop])
+
+
+class Driven(TreeSystem):
+    """A tree on a spring that is driven."""
+
+    def force(self, t, q, v, control=None):
+        return super().force(t, q, v, control) - w**2 * q + F * math.cos(W * t)
+
+
+def in_a_tree():
+    inertia = ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1))
+    slider = TreeJoint(name="z", axis=(0, 0, 1), motion="slide")
+    bob = TreeBody(
+        name="bob", parent="ground", mass=1.0, centre=(0, 0, 0), inertia=inertia, joints=(slider,),
+        shapes=(Sphere(radius=0.1),),
+    )  # fmt: skip
+    floor = HalfSpace(name="floor", point=(0.0, 0.0, -0.1))
+    return Driven(bodies=[bob], obstacles=[floor], contact=ContactLaw(eps_n=KEPT), gravity=(0.0, 0.0, 0.0))
+
+
+@cache
+def settled():
+    """Where the orbit is at 0.3 s, nearly."""
+    run = simulate(in_symbols(), State(q=[0.5], v=[0.0]), 20.0 * math.pi / W * 2.0 + 0.3, stepper=EventDriven())
+    return np.round([run.q[-1, 0], run.v[-1, 0]], 2)
+
+
+@pytest.mark.parametrize("made", [in_symbols, pytest.param(in_a_tree, marks=pytest.mark.slow)])
+def test_an_impact_oscillator_whose_multipliers_are_a_closed_form(made):
+    """q'' = -w^2 q + F cos(W t) with a stop at q = 0: two turns, and S at the stop; det Phi = eps^2."""
+    system, eps = made(), KEPT
+    period = 2.0 * math.pi / W
+    start, found = close_motion(system, State(t=0.3, q=settled()[:1], v=settled()[1:]), period)
+    (hit,) = [one for one in found.changes if one.kind == "impact"]
+    u, f = float(hit.before.v[0]), F * math.cos(W * hit.t)
+    S = np.array([[-eps, 0.0], [-(1.0 + eps) * f / u, -eps]])
+    Phi = turn(w, start.t + period - hit.t) @ S @ turn(w, hit.t - start.t)
+    np.testing.assert_allclose(found.Phi, Phi, rtol=0, atol=1e-9)
+    assert np.prod(found.multipliers).real == pytest.approx(eps**2, abs=1e-10)
+
+
+def test_events_at_one_time_have_no_derivative():
+    both = [Position(lambda t, q: q[0]), Position(lambda t, q: q[1])]
+    system = UserSystem(2, np.eye(2), [-G, -G], both)
+    with pytest.raises(InputError, match="events that are apart"):
+        fundamental_matrix(system, State(q=[1.0, 1.0], v=[0.0, 0.0]), 1.0)

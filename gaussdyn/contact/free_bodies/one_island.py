@@ -27,11 +27,14 @@ SWEEPS = 10  # before what begins near the last impulses
 CLOSE, BRIEF = 1e-3, 16  # residual of these from which proximal points are taken at once, and factorisations of them
 GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tried
 WARM = (0.3, 3.0, 0.1, 10.0, 1.0, 30.0, 0.03, 0.0)  # begins of paths: nearer to the last impulses or farther inside
+SOON = 2  # of these before other friction, where nothing is cut: where two end in one place the others mostly do
 LONG = 70  # iterations after which a path is left
 NEARLY, AFTER = 1e-4, 15  # residual below which so many factorisations of proximal points end a path
+LONGER, LAST = 100, 200  # as many where there are more contacts than are pivoted, and where nothing is cut
 POINTS = 60  # factorisations of proximal points from the first impulses, where no path ends
 UNLIKE, WEDGED = 1e3, 1500  # ratio of masses from which bodies may be wedged so that only these get there, and how many
 PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
+AWAY, STRAYS = 30.0, 8  # times the best residual, and above NEARLY: after so many steps there the modes are wrong
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
 POLISHED = 1e-6  # residuals from here on are Newton's to finish
@@ -64,11 +67,11 @@ def full_newton(
 
     No more than `few` if these do not lower E to a tenth; with the right modes it falls by powers of ten. Contacts that
     depend on one another and whose rates disagree by rounding move the impulses at a constant pace, and E stays as it
-    is, until one of them opens or slips: they get there sooner if they yield less. Returns E, its floor and the number
-    of factorisations.
+    is, until one of them opens or slips: they get there sooner if they yield less. Where E is far above its least again
+    and again the modes are wrong, and more steps are in vain. Returns E, its floor and the number of factorisations.
     """
     p, u, best, _start, v = iterate
-    n, alpha, factors, E, begin, last = problem.contacts.first[-1], COARSE, 0, np.inf, np.inf, np.inf
+    n, alpha, factors, E, begin, last, far = problem.contacts.first[-1], COARSE, 0, np.inf, np.inf, np.inf, 0
     scale, floor = without_impulses(problem, work, p, v, u, best)
     for it in range(max(few, MORE) + 1):
         motion(problem, p, work.F, v, u)
@@ -77,7 +80,8 @@ def full_newton(
         if now < E:
             E = now
             copy_rows(n, p, best)
-        done = max(tol, floor) >= E or it == max(few, MORE)
+        far += now > max(AWAY * E, NEARLY)
+        done = max(tol, floor) >= E or it == max(few, MORE) or far == STRAYS
         if done or (it == few and GAINED * begin < E) or not np.isfinite(now):
             break
         changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work, True)
@@ -152,8 +156,11 @@ def along_path(
         factors += used
         if max(tol, floor) >= E:
             return E, floor, factors
-    if E < NEARLY and factors < most + AFTER:
-        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AFTER)
+    if E < NEARLY:
+        few = AFTER
+        if problem.contacts.first[-1] > PIVOTED:
+            few = LONGER if most < np.inf else LAST
+        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, few)
         factors += used
     return E, floor, factors
 
@@ -180,20 +187,27 @@ def has_unlike(problem: BodyProblem) -> bool:
     return most > UNLIKE * least
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)", rare=True)
+@kernel(
+    "Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64, int64, int64)",
+    rare=True,
+)
 def by_paths(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, most: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, most: float, first: int,
+    last: int,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Begin from the first impulses once more, by what reaches answers that are far; as `along_path`."""
+    """Begin from the first impulses once more, by what reaches answers that are far; as `along_path`.
+
+    Paths begin at those of WARM from `first` to `last`.
+    """
     p, u, best, _start, v = iterate
     sweep_from_start(problem, work, iterate)
     scale, floor = without_impulses(problem, work, p, v, u, best)
     motion(problem, p, work.F, v, u)
     E, factors, swept = residual(problem, scale, p, u), 0, True
-    if E < CLOSE and has_dependent(problem):
+    if E < CLOSE and first == 0 and has_dependent(problem):
         E, floor, factors = by_proximal_points(problem, ordering, work, iterate, tol, BRIEF)
         swept = False
-    for trial in range(len(WARM)):
+    for trial in range(first, last):
         if max(tol, floor) >= E or factors >= most:
             return E, floor, factors
         if not swept:
@@ -241,7 +255,8 @@ def solve_island(
         E, floor, used = by_pivots(problem, ordering, work, iterate, tol)
         factors += used
     if max(tol, floor) < E:
-        E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors)
+        soon = SOON if most == np.inf else len(WARM)
+        E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors, 0, soon)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)
@@ -252,6 +267,9 @@ def solve_island(
             break
         factors += with_other_friction(problem, ordering, work, iterate, tol, share)
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, LAST_TRY)
+        factors += used
+    if max(tol, floor) < E and most == np.inf:
+        E, floor, used = by_paths(problem, ordering, work, iterate, tol, most, SOON, len(WARM))
         factors += used
     if slow and ready < E < POLISHED:
         E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)

@@ -8,10 +8,9 @@ import numpy as np
 
 from gaussdyn.integrate import dop853
 from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
+from gaussdyn.integrate.event_driven.compiled.phase_rhs import WILD
 from gaussdyn.integrate.event_driven.flow import seen
 from gaussdyn.integrate.event_driven.phase_integrator import PhaseMotion
-
-WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
 class PlainPhase:

@@ -24,7 +24,6 @@ from scipy.linalg import qr
 
 from .._jit import A1, A2, I1, kernel, record
 from ..arrays import Array, IntArray
-from .dense import cholesky_upper, solve_upper, solve_upper_transposed
 
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
@@ -50,7 +49,9 @@ class Redundant(NamedTuple):
         Whether a row is the normal of a contact that slides.
     G : Array, shape (n, nv)
     C : Array, shape (n, k)
-    N, U, Q, L, D, X, z :
+    B, T : Array, shapes (k, nv), (k, k)
+        Orthonormal rows and factors: G_I = T B.
+    Q, L, D, X, z :
         Work space.
     """
 
@@ -62,8 +63,8 @@ class Redundant(NamedTuple):
     slips: IntArray
     G: Array
     C: Array
-    N: Array
-    U: Array
+    B: Array
+    T: Array
     Q: Array
     L: Array
     D: Array
@@ -91,7 +92,7 @@ def redundant_of(G: Array, rolling: Sequence[int], slips: Sequence[int]) -> Redu
     k = len(chosen)
     return Redundant(
         chosen, np.zeros(n, dtype=np.int64), len(first), np.array(rolling, dtype=np.int64), others, slides,
-        np.zeros((n, nv)), np.zeros((n, k)), np.zeros((k, k)), np.zeros((k, k)), np.zeros((k, n)), np.zeros((k, k)),
+        np.zeros((n, nv)), np.zeros((n, k)), np.zeros((k, nv)), np.zeros((k, k)), np.zeros((k, n)), np.zeros((k, k)),
         np.zeros((k, k + 1)), np.zeros((n, len(rolling) + 1)), np.zeros(k),
     )  # fmt: skip
 
@@ -168,24 +169,53 @@ def solve_small(W: Array, n: int, side: Array) -> int:
     return 0
 
 
+@kernel(f"boolean({A2}, {A2}, int64, int64)", borrows=True)
+def orthogonalise(Q: Array, L: Array, k: int, n: int) -> bool:
+    """Write the first k rows of Q, n numbers each, as L Q with orthonormal rows; return whether all are independent.
+
+    What others make up becomes a row of zeros.
+    """
+    whole = True
+    for p in range(k):
+        size = left = 0.0
+        for j in range(n):
+            size += Q[p, j] * Q[p, j]
+        for m in range(p):
+            L[p, m] = 0.0
+        for _ in range(2):  # once more: rounding leaves a part along others
+            for m in range(p):
+                along = 0.0
+                for j in range(n):
+                    along += Q[m, j] * Q[p, j]
+                L[p, m] += along
+                for j in range(n):
+                    Q[p, j] -= along * Q[m, j]
+        for j in range(n):
+            left += Q[p, j] * Q[p, j]
+        L[p, p] = math.sqrt(left) if left > NOISE * NOISE * size else 0.0
+        for j in range(n):
+            Q[p, j] = Q[p, j] / L[p, p] if L[p, p] > 0.0 else 0.0
+        whole = whole and L[p, p] > 0.0
+    return bool(whole)
+
+
 @kernel("boolean(Redundant)", borrows=True)
 def combine_rows_held(rows: Redundant) -> bool:
-    """Fill in C by least squares; False where the rows that were chosen depend on one another."""
-    G, C, N, U, chosen, k, nv = rows.G, rows.C, rows.N, rows.U, rows.chosen, len(rows.chosen), rows.G.shape[1]
-    for i in range(len(G)):
-        for p in range(k):
-            total = 0.0
-            for j in range(nv):
-                total += G[i, j] * G[chosen[p], j]
-            C[i, p] = total
+    """Fill in B, T and C; False where the rows that were chosen depend on one another."""
+    G, C, B, T, chosen, k, nv = rows.G, rows.C, rows.B, rows.T, rows.chosen, len(rows.chosen), rows.G.shape[1]
     for p in range(k):
-        for m in range(k):
-            N[p, m] = C[chosen[p], m]
-    if cholesky_upper(N, U) >= 0:
+        for j in range(nv):
+            B[p, j] = G[chosen[p], j]
+    if not orthogonalise(B, T, k, nv):
         return False
     for i in range(len(G)):
-        solve_upper_transposed(U, C[i])
-        solve_upper(U, C[i])
+        for p in range(k - 1, -1, -1):
+            total = 0.0
+            for j in range(nv):
+                total += B[p, j] * G[i, j]
+            for m in range(p + 1, k):
+                total -= C[i, m] * T[m, p]
+            C[i, p] = total / T[p, p]
     return True
 
 
@@ -194,16 +224,23 @@ def as_many_depend(rows: Redundant) -> bool:
     """Whether as many rows of G depend on others as where the phase began; False also where that is not clear."""
     if not combine_rows_held(rows):
         return False
-    G, C, chosen = rows.G, rows.C, rows.chosen
-    for p in range(len(chosen)):
-        if not rows.U[p, p] * rows.U[p, p] > RANK * rows.N[p, p]:
+    G, B, T, z, k, nv = rows.G, rows.B, rows.T, rows.z, len(rows.chosen), rows.G.shape[1]
+    for p in range(k):
+        size = 0.0
+        for m in range(p + 1):
+            size += T[p, m] * T[p, m]
+        if not T[p, p] * T[p, p] > RANK * RANK * size:
             return False
     for i in range(len(G)):
         off = size = 0.0
-        for j in range(G.shape[1]):
+        for p in range(k):
+            z[p] = 0.0
+            for j in range(nv):
+                z[p] += B[p, j] * G[i, j]
+        for j in range(nv):
             left = G[i, j]
-            for p in range(len(chosen)):
-                left -= C[i, p] * G[chosen[p], j]
+            for p in range(k):
+                left -= z[p] * B[p, j]
             off, size = off + left * left, size + G[i, j] * G[i, j]
         if off > RANK * RANK * size:
             return False
@@ -265,31 +302,12 @@ def side_of_slips(rows: Redundant, W: Array) -> float:
 
 
 @kernel(f"void(Redundant, {A2})", borrows=True)
-def orthogonalise(rows: Redundant, W: Array) -> None:
-    """Write W_I = L Q, of all but rolling resistance, with orthonormal rows of Q; zero is one that others make up."""
-    Q, L, others = rows.Q, rows.L, rows.others
-    n = len(others)
+def factor_equations(rows: Redundant, W: Array) -> None:
+    """Write W_I = L Q, of all but rolling resistance."""
     for p in range(rows.firm):
-        size = 0.0
-        for j in range(n):
-            Q[p, j] = W[rows.chosen[p], others[j]]
-            size += Q[p, j] * Q[p, j]
-        for m in range(p):
-            L[p, m] = 0.0
-        for _ in range(2):  # once more: rounding leaves a part along others
-            for m in range(p):
-                along = 0.0
-                for j in range(n):
-                    along += Q[m, j] * Q[p, j]
-                L[p, m] += along
-                for j in range(n):
-                    Q[p, j] -= along * Q[m, j]
-        left = 0.0
-        for j in range(n):
-            left += Q[p, j] * Q[p, j]
-        L[p, p] = math.sqrt(left) if left > NOISE * NOISE * size else 0.0
-        for j in range(n):
-            Q[p, j] = Q[p, j] / L[p, p] if L[p, p] > 0.0 else 0.0
+        for j in range(len(rows.others)):
+            rows.Q[p, j] = W[rows.chosen[p], rows.others[j]]
+    orthogonalise(rows.Q, rows.L, rows.firm, len(rows.others))
 
 
 @kernel(f"void(Redundant, {A2}, int64, int64)", borrows=True)
@@ -343,7 +361,7 @@ def solve_redundant(rows: Redundant, W: Array, side: Array) -> int:
         return 1
     if slides:
         side[0] = side_of_slips(rows, W)
-    orthogonalise(rows, W)
+    factor_equations(rows, W)
     for c in range(m):
         shortest(rows, W, rows.rolling[c], c)
     shortest(rows, W, n, m)

@@ -24,6 +24,7 @@ from ..energy import energy
 from ..mode_changes import Change
 from ..recorded_arcs import LOBATTO
 from .compiled.phase_arrays import CompiledPhase
+from .compiled.phase_loop import COARSE
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .guards import ONSET, Guard
@@ -90,7 +91,7 @@ def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     done = motion.step(before, segment.pace, end, task.goal)
     piece, after = done.piece, done.after
     segment = replace(segment, pace=done.pace).measured(("force",), after).measured(phase.units, before)
-    coarse = 1e3 * SETTLED if phase.redundant else SETTLED
+    coarse = COARSE * SETTLED if phase.redundant else SETTLED
     scales = segment.scales(phase.units, before)
     noise = np.array([coarse * ARMED[guard.unit] * scales[guard.unit] for guard in phase.guards])
     after = phase.sharing(after)

@@ -48,7 +48,7 @@ from .records import (
     PhaseTables,
 )
 
-WILD = 1e60
+WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
 @kernel("UniTuple(float64, 2)(PhaseTables, int64)", borrows=True)

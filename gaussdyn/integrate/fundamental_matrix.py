@@ -247,15 +247,15 @@ def _surface(phase: Phase, at: State, causes: Sequence[Change], f: Array) -> tup
 
     if not numbers:
         named = sorted({guard.id for guard in phase.guards})
-        raise InputError("motion", f"an event of {sorted(wanted)}", f"one of {named}", "Begin, or end, elsewhere.")
+        raise InputError("motion", f"an event of {sorted(wanted)}", f"one of {named}", "Write t_end=.. before it.")
     dt, dy = _derivative(phase.system, at, conditions)
     rate = dt + dy @ f
     if (np.abs(rate) <= 1e-9 * (np.abs(dt) + np.abs(dy) @ np.abs(f))).any():
         raise InputError(
-            "motion", f"{sorted(wanted)} that grazes", "an event that is crossed", "Begin a little off it."
+            "motion", f"{sorted(wanted)} that grazes", "an event that is crossed", "Write State(q=q + 1e-6, ..)."
         )
     found = np.column_stack((dt, dy)) / rate[:, None]
     if np.abs(found - found[0]).max() > ALIKE * np.abs(found).max():
         given = f"{sorted(wanted)} at one time"
-        raise InputError("motion", given, "events that are apart", "Begin a little off it.")
+        raise InputError("motion", given, "events that are apart", "Write State(q=q + 1e-6, ..).")
     return float(found[0, 0]), found[0, 1:]

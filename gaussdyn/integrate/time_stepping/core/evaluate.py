@@ -227,7 +227,7 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
         contact_of_trees(layout, model.shapes, forest, v, k, rows)
 
 
-@kernel(f"void(Model, {A1}, {A1}, {I1}, Rows)", borrows=True)
+@kernel(f"void(Model, {A1}, {A1}, {I1}, Rows)", borrows=True, rare=True)
 def forest_rates(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -> None:
     """Fill in gaps and rates of trees where they act, but for rows that are always the same; J is not asked for."""
     layout, forest = model.layout, standing(model, q, model.ahead)
@@ -275,13 +275,10 @@ def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
     return True
 
 
-@kernel(f"boolean(Model, float64, {A1}, {A1}, boolean, Rows)", borrows=True)
-def gaps_at(model: Model, t: float, q: Array, v: Array, normals: bool, rows: Rows) -> bool:
-    """Fill in the gaps of trees at q and, with `normals`, first rows of what acts; all rows of other systems."""
-    layout = model.layout
-    if layout.who != FOREST:
-        return bool(rows_at(model, t, q, v, rows))
-    forest, n = standing(model, q, model.ahead), layout.counts[2]
+@kernel(f"void(Model, {A1}, {A1}, boolean, Rows)", borrows=True, rare=True)
+def forest_gaps(model: Model, q: Array, v: Array, normals: bool, rows: Rows) -> None:
+    """Fill in the gaps of trees at q and, with `normals`, first rows of what acts."""
+    layout, forest, n = model.layout, standing(model, q, model.ahead), model.layout.counts[2]
     kinds = forest.couplings.kinds
     steady_gaps(forest, q, rows.gap)
     for k in range(n):
@@ -292,6 +289,14 @@ def gaps_at(model: Model, t: float, q: Array, v: Array, normals: bool, rows: Row
             rows.gap[k], _rate, _drift = coupling_row(forest, q, v, k, J)
     for k in range(n, layout.counts[0]):
         gap_of_trees(layout, model.shapes, forest, normals, k, rows)
+
+
+@kernel(f"boolean(Model, float64, {A1}, {A1}, boolean, Rows)", borrows=True)
+def gaps_at(model: Model, t: float, q: Array, v: Array, normals: bool, rows: Rows) -> bool:
+    """Fill in the gaps of trees at q and, with `normals`, first rows of what acts; all rows of other systems."""
+    if model.layout.who != FOREST:
+        return bool(rows_at(model, t, q, v, rows))
+    forest_gaps(model, q, v, normals, rows)
     return True
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
+from evidence import examples
 from random_scenes import linked, mixed
 from small_systems import SlidingRod
 
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.analysis.audit.recorded_impacts import JudgedImpact
 from gaussdyn.analysis.audit.recorded_motion import RecordedMotion
-from gaussdyn.analysis.audit.recorded_rests import rests
+from gaussdyn.analysis.audit.recorded_rests import rests, taken_along
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.impact.history import ImpactRecord, as_arrays, of_arrays
@@ -254,3 +255,17 @@ def test_boxes_that_tumble_onto_a_floor_and_come_to_rest_pass(mu):
         start = system.state({"a": (0.0, 0.3, rng.uniform(-0.5, 0.5))}, {"a": speeds})
         checked = audit(simulate(system, start, 1.2, stepper=EventDriven()), system)
         assert checked.passed, checked.explain()
+
+
+@pytest.mark.parametrize("seed", range(examples(5)))
+def test_a_pull_on_a_line_that_has_turned_leaves_the_pushes_in_their_cone(seed):
+    """Pushes at their limit along lines that turn, less a pull along the last: outside by the square of the turn."""
+    rng = np.random.default_rng(seed)
+    mu, angles, N = rng.uniform(0.1, 1.0), np.sort(rng.uniform(0.0, 1e-2, 20)), rng.uniform(0.1, 1.0, 20)
+    lines = np.column_stack((np.cos(angles), np.sin(angles)))
+    pushes = np.concatenate(([N.sum()], mu * N @ lines))
+    pull = -0.5 * N.sum() * np.concatenate(([1.0], mu * lines[-1]))
+    total, found = pushes + pull, taken_along(pushes, pull, slice(1, 3))
+    assert np.linalg.norm(total[1:]) - mu * total[0] > 1e-7 * total[0]
+    assert np.linalg.norm(found[1:]) <= mu * found[0]
+    np.testing.assert_allclose(found, total, rtol=0, atol=1e-2 * total[0])

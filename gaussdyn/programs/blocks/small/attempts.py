@@ -69,7 +69,7 @@ def error_at(problem: Problem, r: Array, space: Space) -> float:
     return residual_within(rows, space[1][:0], q, r, table, rho, space[8]) / weight
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})", rare=True)
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
 def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
     """Try whether friction holds the contacts at rest, if little slips; r becomes the best point. Returns E and tries.
 
@@ -94,7 +94,7 @@ def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> t
     return E, RESTS
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})", rare=True)
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
 def falling(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
     """Newton's method with a falling proximal term, twice; r becomes the best point. Returns E and the steps.
 

@@ -29,7 +29,7 @@ COARSER = 1e2  # times the tolerance of y: that of Y
 
 
 class Differentiated(Guarded, Protocol):
-    """A phase with derivatives; z = (y, Y row by row, or column by column where `Y` was given)."""
+    """A phase with derivatives; z = (y, Y row by row)."""
 
     def slope(self, t: float, z: Array) -> Array:
         """Return z'."""
@@ -89,9 +89,9 @@ def varied(
         No step is short enough.
     """
     n, low, found = len(y), NO_DIP, None
-    columns = np.eye(n).ravel() if Y is None else Y.T.ravel()
-    z, seen = np.concatenate([y, columns]), phase.look(t, y)
-    tolerance = Tolerance(max(rtol, 3e-14), rtol * np.concatenate([np.full(n, 1.0), np.full(len(columns), COARSER)]))
+    begin = np.eye(n) if Y is None else Y
+    z, seen = np.concatenate([y, begin.ravel()]), phase.look(t, y)
+    tolerance = Tolerance(max(rtol, 3e-14), rtol * np.concatenate([np.full(n, 1.0), np.full(begin.size, COARSER)]))
     offset = np.where(seen.g > LEFT, 0.0, LEFT - np.minimum(seen.g, 0.0))
     times, states = [t], [y]
     for piece in steps(phase.slope, t, z, t_end, tolerance, length):
@@ -109,8 +109,7 @@ def varied(
             break
         offset = np.where(seen.g > LEFT, 0.0, offset)
     t = t if found is not None else t_end
-    last = z[n:].reshape(n, n) if Y is None else np.ascontiguousarray(z[n:].reshape(-1, n).T)
-    return Varied(t, z[:n].copy(), last, found, np.array(times), np.array(states), low)
+    return Varied(t, z[:n].copy(), z[n:].reshape(begin.shape), found, np.array(times), np.array(states), low)
 
 
 def _along(phase: Differentiated, piece: Piece) -> Callable[[float], Seen]:

@@ -99,7 +99,7 @@ def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     offsets = np.array([segment.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
     search = Search(phase, lambda t: kernels.look(t, piece.at(t)), offsets, noise)
     segment, found = _found(segment, search, piece, *ends)
-    onset = _onset(segment, phase, piece, done.one_step)
+    onset = _onset(segment, phase, piece, done.one_step) if kernels.watched else None
     found = onset if onset is not None and (found is None or onset.t < found.t) else found
     return Stretch(segment, piece, found, after=after, look=kernels.look, one_step=done.one_step)
 

@@ -52,7 +52,7 @@ def vary(voyage: Voyage, t: float, z: Array, out: Array) -> int:
 
 
 class VariedPhase:
-    """What `variations.varied` follows: z = (y, Y column by column), up to a given time."""
+    """What `variations.varied` follows up to a given time."""
 
     __slots__ = ("kernels",)
     guards: tuple[Guard, ...] = ()
@@ -62,18 +62,19 @@ class VariedPhase:
         self.kernels = kernels
 
     def slope(self, t: float, z: Array) -> Array:
-        """Return (y', Y').
+        """Return (y', Y'), of z = (y, Y row by row).
 
         Raises
         ------
         LinAlgError
             At a pole of the reactions.
         """
-        lines = z.reshape(-1, self.kernels.states)
-        out = np.empty(lines.shape)
+        n = self.kernels.states
+        lines, out = np.empty((2, len(z) // n, n))
+        lines[0], lines[1:] = z[:n], z[n:].reshape(n, -1).T
         if vary(self.kernels.held, t, lines, out):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
-        return out.ravel()
+        return np.concatenate([out[0], out[1:].T.ravel()])
 
     def look(self, t: float, z: Array) -> Seen:
         """Return no conditions."""

@@ -72,15 +72,15 @@ def functions(data: bytes) -> Iterator[tuple[str, int, int, int]]:
 
 def keep_code() -> None:
     """Have the machine code of kernels that come from disk kept."""
-    from gaussdyn import _lean_numba
+    from gaussdyn._jit import lean
 
-    begin = _lean_numba._FromDisk.__init__
+    begin = lean._FromDisk.__init__
 
     def keep(self: Any, codegen: Any, name: str, machine_code: bytes, bitcode: bytes) -> None:
         CODE[id(self)] = machine_code
         begin(self, codegen, name, machine_code, bitcode)
 
-    _lean_numba._FromDisk.__init__ = keep  # type: ignore[method-assign]
+    lean._FromDisk.__init__ = keep  # type: ignore[method-assign]
 
 
 def in_memory() -> Iterator[tuple[int, int, str]]:

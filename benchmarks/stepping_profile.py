@@ -24,7 +24,8 @@ import numba
 import numpy as np
 from stepping import DT, ROWS, stack
 
-from gaussdyn._jit import Held, loaded
+from gaussdyn._jit import Held
+from gaussdyn._jit.kernels import loaded
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 

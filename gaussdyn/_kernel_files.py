@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"^from \.+_jit import", re.MULTILINE)
+COMPILER = PACKAGE / "_jit"
 IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-ALWAYS = ("_jit.py", "_lean_numba.py", "_rare.py", "_records.py")  # what compiles them
+ALWAYS = ("__init__.py", "kernels.py", "lean.py", "rare.py", "records.py")  # of `_jit`: what compiles them
 CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 
@@ -29,7 +30,7 @@ class Source(NamedTuple):
     """What matters of one source file of the package."""
 
     content: bytes  # its place in the package, and a hash of its text
-    defines: bool  # kernels or records: it imports `_jit`
+    defines: bool  # kernels or records: it imports `_jit`, or is a part of it
     imports: frozenset[Path]
     constants: frozenset[Path]  # files that it takes names in UPPER CASE from
 
@@ -47,7 +48,8 @@ def source(path: Path) -> Source:
             constants |= taken
     place = path.relative_to(PACKAGE).as_posix() if path.is_relative_to(PACKAGE) else path.name  # one generated
     content = place.encode() + hashlib.sha256(text.encode()).digest()
-    return Source(content, bool(KERNELS.search(text)), frozenset(imports), frozenset(constants))
+    defines = path.parent == COMPILER or bool(KERNELS.search(text))
+    return Source(content, defines, frozenset(imports), frozenset(constants))
 
 
 def _files(base: Path, names: str) -> set[Path]:
@@ -82,7 +84,7 @@ def reached(files: Iterable[Path]) -> set[Path]:
 
 def parts_of(path: Path) -> set[Path]:
     """Return all files that the machine code of a file's kernels is made of: files with kernels, and of constants."""
-    always = {path, *(PACKAGE / name for name in ALWAYS)}
+    always = {path, *(COMPILER / name for name in ALWAYS)}
     parts, ahead = set[Path](), always | {file for file in reached(always) if source(file).defines}
     while ahead := ahead - parts:
         parts |= ahead

@@ -49,7 +49,7 @@ class CompiledControl:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        from .._jit_law import compiled_law
+        from .._jit.law import compiled_law
 
         if not callable(self.law):
             raise InputError(

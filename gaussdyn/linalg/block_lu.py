@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._block_product import multiply_block, subtract_product
 from .._jit import A2, A3, I1, I2, kernel, record
+from .._jit.block_product import multiply_block, subtract_product
 from ..arrays import Array, BoolArray, IntArray
 
 B2 = "boolean[:,::1]"

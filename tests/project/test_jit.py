@@ -56,7 +56,7 @@ CALL = "from toy.toy_outer import outer; from toy import _jit; print(outer(2.0),
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
-    """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
+    """A package with the same _jit, two kernels in two files, and a constant in a third."""
     return make_toy(tmp_path)
 
 
@@ -77,7 +77,8 @@ def compiled(compiled_once: tuple[Path, tuple[list[str], str]], tmp_path: Path) 
 def make_toy(folder: Path) -> Path:
     package = folder / "toy"
     package.mkdir()
-    for name in ("_jit.py", "_lean_numba.py", "_rare.py", "_records.py", "_cache.py", "_kernel_files.py", "_warmup.py"):
+    shutil.copytree(ROOT / "gaussdyn" / "_jit", package / "_jit")
+    for name in ("_cache.py", "_kernel_files.py", "_warmup.py"):
         shutil.copy(ROOT / "gaussdyn" / name, package)
     (package / "__init__.py").write_text("")
     (package / "toy_inner.py").write_text(INNER)
@@ -128,8 +129,8 @@ def test_a_kernel_that_is_not_for_python_can_be_called_from_there_and_keeps_its_
 @pytest.fixture
 def apart(toy: Path) -> Path:
     """The same package, its kernels called by address from the first byte on."""
-    text = (toy / "_jit.py").read_text()
-    (toy / "_jit.py").write_text(re.sub(r"(?m)^APART = [\d_]+", "APART = 0", text))
+    text = (toy / "_jit" / "kernels.py").read_text()
+    (toy / "_jit" / "kernels.py").write_text(re.sub(r"(?m)^APART = [\d_]+", "APART = 0", text))
     return toy
 
 
@@ -154,8 +155,8 @@ def test_a_large_kernel_whose_machine_code_is_damaged_is_made_again_for_its_call
 @pytest.mark.slow
 def test_what_a_large_kernel_is_needed_for_is_known_through_a_small_one_from_disk(toy: Path) -> None:
     """Inner is large, outer small and a part of outermost, which is compiled in a process that loads outer."""
-    text = (toy / "_jit.py").read_text()
-    (toy / "_jit.py").write_text(re.sub(r"(?m)^APART = [\d_]+", "APART = 6_000", text))
+    text = (toy / "_jit" / "kernels.py").read_text()
+    (toy / "_jit" / "kernels.py").write_text(re.sub(r"(?m)^APART = [\d_]+", "APART = 6_000", text))
     (toy / "toy_inner.py").write_text(INNER.replace("    return x + 1.0", BRANCHES))
     outermost = OUTER.replace("from .toy_inner import inner", "from .toy_outer import outer")
     (toy / "toy_outermost.py").write_text(
@@ -465,7 +466,7 @@ def test_a_kernel_is_made_of_what_its_file_reaches() -> None:
     from gaussdyn._kernel_files import kernel_sources, machine_code_name, parts_of
 
     path = ROOT / "gaussdyn" / "linalg" / "dense.py"
-    assert {file.name for file in parts_of(path)} >= {"dense.py", "_jit.py", "_records.py"}
+    assert {file.name for file in parts_of(path)} >= {"dense.py", "kernels.py", "records.py"}
     assert len({machine_code_name(path) for path in kernel_sources()}) == len(kernel_sources())
 
 
@@ -540,7 +541,7 @@ def test_loops_of_some_packages_become_vectors_and_negative_numbers_count_from_t
         "x, A = np.array([1.0, 2.0, 3.0]), np.arange(9.0).reshape(3, 3); "
         "print(ends(x, A, 3), 3.0 + 10.0 * A[2, 1] + 100.0 * A[1, 2] + 1000.0 * A[2, 1]); "
         "print(toy_index.ends(x, A, 1), 3.0 + 10.0 * A[2, 2] + 100.0 * A[2, 2] + 1000.0 * A[2, 1]); "
-        "(made,) = _jit.loaded(add).overloads.values(); "
+        "(made,) = _jit.kernels.loaded(add).overloads.values(); "
         "print(len(re.findall(r'fadd <[248] x double>', made.library.get_llvm_str())))"
     )
     found, wanted, back, from_end, vectors = call(toy, code)[0]

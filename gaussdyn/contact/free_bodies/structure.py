@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._block_product import add_congruent
 from ..._jit import A1, A2, A3, I1, kernel
+from ..._jit.block_product import add_congruent
 from ...arrays import Array, IntArray
 from .body_problem import Contacts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
-from ...._lanes import add_four, add_four_rows, none_of_four, scale_four
+from ...._jit.lanes import add_four, add_four_rows, none_of_four, scale_four
 from ....arrays import Array, IntArray
 from ....linalg.envelope import LONG, part_dot
 from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout

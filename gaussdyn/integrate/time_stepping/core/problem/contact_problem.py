@@ -81,7 +81,7 @@ class Problem(NamedTuple):
     Z : Array, shape (m, nv)
         J L^-1, a row for each row that acts; M = L^T L.
     A : Array, shape (m, m4)
-        J M^-1 J^T of all of them; m4 is the next multiple of four, see `_lanes`.
+        J M^-1 J^T of all of them; m4 is the next multiple of four, see `_jit.lanes`.
     first : IntArray, shape (m,)
         First entries of the rows of the factor of S, see `envelope.cholesky`.
     S, C : Array, shapes (m, m4) and (max(m, nv), m4)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....._jit import A1, A2, A3, I1, kernel, record
-from ....._lanes import add_four, add_four_rows
+from ....._jit.lanes import add_four, add_four_rows
 from .....arrays import Array, IntArray
 from .....linalg.dense import factor_flat, solve_flat
 from .....programs.blocks.newton.dense_newton import vanishes

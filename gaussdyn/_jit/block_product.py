@@ -11,7 +11,7 @@ from typing import Any
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-from ._jit import types
+from .kernels import types
 
 _IR: Any = cgutils.ir
 _PARTS = ((0, 4), (4, 2))  # first column and width of the vectors that a row is made of
@@ -69,34 +69,34 @@ def _rows(builder: Any, base: Any, left: Any, right: Any) -> Any:
 def _subtract(context: Any, B: Any, d: Any, l: Any, u: Any) -> Any:
     """Put B[d] -= B[l] B[u]."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         base = _base(target, builder, signature.args[0], values[0])
         for row, column, width, product in _rows(builder, base, values[2], values[3]):
             place = _vector(builder, base, values[1], row, column, width)
             builder.store(builder.fsub(builder.load(place, align=8), product), place, align=8)
         return target.get_dummy_value()
 
-    return types.void(B, d, l, u), generate
+    return types.void(B, d, l, u), _generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _multiply(context: Any, B: Any, p: Any, k: Any) -> Any:
     """Put B[p] = B[p] B[k]."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         base = _base(target, builder, signature.args[0], values[0])
         for row, column, width, product in _rows(builder, base, values[1], values[2]):
             builder.store(product, _vector(builder, base, values[1], row, column, width), align=8)
         return target.get_dummy_value()
 
-    return types.void(B, p, k), generate
+    return types.void(B, p, k), _generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _congruent(context: Any, K: Any, J: Any, E: Any, c: Any) -> Any:
     """Put K += J^T E[c] J."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         k, j, e = (_base(target, builder, signature.args[i], values[i]) for i in range(3))
         index, zero = values[3].type, _IR.Constant(values[3].type, 0)
         first = builder.mul(values[3], _IR.Constant(index, 9))
@@ -117,7 +117,7 @@ def _congruent(context: Any, K: Any, J: Any, E: Any, c: Any) -> Any:
                 builder.store(builder.fadd(builder.load(place, align=8), total), place, align=8)
         return target.get_dummy_value()
 
-    return types.void(K, J, E, c), generate
+    return types.void(K, J, E, c), _generate
 
 
 def _subtract_plainly(B: Any, d: int, l: int, u: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-from ._jit import types
+from .kernels import types
 
 _IR: Any = cgutils.ir
 

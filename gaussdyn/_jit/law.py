@@ -1,4 +1,4 @@
-"""Functions of users that numba compiles, in the process that asks: beside `_jit` the one place that knows numba."""
+"""Functions of users that numba compiles, in the process that asks: not kept on disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from .errors import InputError
+from ..errors import InputError
 
 MEND = "Numba compiles numbers, arrays, loops, functions of math and numpy: u[:] = -2.0 * v."
 

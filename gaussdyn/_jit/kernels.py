@@ -1,10 +1,10 @@
-"""The one place that knows numba: compiled kernels, kept on disk (see `_cache`).
+"""Compiled kernels, kept on disk (see `_cache`).
 
 Numba compiles a kernel together with all that it calls, so that LLVM could inline it; what is large LLVM does not
 inline, but optimises and translates once more in every caller, and in the callers of those. Large kernels (`APART`) are
 therefore called by their address, under a name of their own: a caller declares it, and has it loaded before itself.
 Only kernels that Python calls (``entry``) get what takes numbers and arrays out of Python's objects. What few runs come
-to (``rare``) is compiled, or loaded, when it is called first, wherever that is (`_rare`).
+to (``rare``) is compiled, or loaded, when it is called first, wherever that is (`rare`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,10 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import make_concrete_template
 from numba.extending import intrinsic
 
-from ._cache import NEEDED, kernel_directory, machine_code, reason, say
-from ._lean_numba import lean, short_loops
-from ._rare import Words, called_late
-from ._records import RECORDS
-from ._records import Held as Held
-from ._records import nothing as nothing
-from ._records import record as record
+from .._cache import NEEDED, kernel_directory, machine_code, reason, say
+from .lean import lean, short_loops
+from .rare import Words, called_late
+from .records import RECORDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 _IR: Any = cgutils.ir
@@ -88,7 +85,7 @@ def kernel(
 ) -> Callable[[F], F]:
     """Compile a function for fixed argument types, caching the machine code on disk.
 
-    In packages of `_lean_numba.FORWARD` only negative numbers in its text count from the end of an array, not indices
+    In packages of `lean.FORWARD` only negative numbers in its text count from the end of an array, not indices
     that turn out negative.
 
     Parameters
@@ -435,11 +432,11 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
 def call_back(context: Any, address: Any, what: Any) -> Any:
     """Call the C function ``int64(int64)`` at an address, such as one of ctypes into Python."""
 
-    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
         kind = _IR.FunctionType(values[1].type, [values[1].type])
         return builder.call(builder.inttoptr(values[0], kind.as_pointer()), [values[1]])
 
-    return types.int64(address, what), generate
+    return types.int64(address, what), _generate
 
 
 def caller(signature: str) -> Any:
@@ -453,7 +450,7 @@ def caller(signature: str) -> Any:
     def call(context: Any, address: Any, *arguments: Any) -> Any:
         """Call it."""
 
-        def generate(target: Any, builder: Any, given: Any, values: Any) -> Any:
+        def _generate(target: Any, builder: Any, given: Any, values: Any) -> Any:
             kind = target.call_conv.get_function_type(found.return_type, found.args)
             callee = builder.inttoptr(values[0], kind.as_pointer())
             passed = [builder.extract_value(values[1], i) for i in range(len(found.args))]
@@ -461,7 +458,7 @@ def caller(signature: str) -> Any:
             return result
 
         passed = types.StarArgTuple(found.args)
-        return found.return_type(address, passed), generate
+        return found.return_type(address, passed), _generate
 
     return call
 

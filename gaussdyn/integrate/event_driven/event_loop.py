@@ -32,7 +32,7 @@ from ..mode_memory import BROKEN, fired, remembered
 from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
-from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to, set_in
+from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to, set_in, turns_beyond
 from .guards import ONSET, TOGETHER
 from .jump import enter, note_rest, rest_soon, settle, stop_slips
 from .mode_selection import choose, first_modes, holds
@@ -233,18 +233,13 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
         there = found.t, last.end
     else:
         there = polished(piece, redo, stretch.look, found, offset)
-    if not _turns_beyond(found) or last.t > piece.t:
+    if not turns_beyond(found.guard) or last.t > piece.t:
         return follow(segment, phase, piece, *there), there, last.t
     off = 0.0
-    if segment.task.accuracy.step is None and last.explicit:
+    if stretch.judged and last.explicit:
         off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))
     since = piece.t + growth(off) * (there[0] - piece.t) if off > 1.0 else piece.t
     return follow(segment, phase, last, *there), there, since
-
-
-def _turns_beyond(found: Crossing) -> bool:
-    """Whether a slip in space stops, so that a step beyond it, in which friction turns over, is not smooth before."""
-    return found.guard.kind in ("stop", "stop_roll") and len(found.guard.ahead) == 2
 
 
 def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there: Point) -> tuple[Segment, str]:

@@ -28,13 +28,13 @@ from .compiled.phase_loop import COARSE
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .guards import ONSET, Guard
-from .phase_integrator import SUSPECTED, OneStep, PhaseMotion, again_to
+from .phase_integrator import SUSPECTED, Accuracy, OneStep, PhaseMotion, again_to
 from .phase_state import FADED, Instant, Place
 from .run_memory import Task
 from .segment import Segment
 from .simultaneous_contacts import LOCATED
 from .smooth_phase import Phase, trail_of
-from .stiff_slip import beginning, slowest, turnings
+from .stiff_slip import beginning, changing, slowest, turnings
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
@@ -42,6 +42,7 @@ SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 LOOKED_AT = 0.25, 0.5, 0.75  # of a step: where friction that sets in is looked for, besides its end
 MOST = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 SHORTLY = 1e-4, 1e-3, 1e-2, 0.1, 0.5  # of a step: so long before its end what stops there still has its direction
+PART = 0.25  # of the time in which a slip changes: steps that are tried first where it may stop
 DIRECTED = 1e-10  # m/s: if it is as fast as this, far above the error of velocities
 
 
@@ -58,6 +59,8 @@ class Stretch(NamedTuple):
         At its end, where it is known.
     look, one_step : callable
         Conditions at a state (t, y), and one step from it.
+    judged : bool
+        Whether the step is as short as its error asks.
     """
 
     segment: Segment
@@ -67,6 +70,7 @@ class Stretch(NamedTuple):
     after: Instant | None = None
     look: Callable[[float, Array], Seen] | None = None
     one_step: OneStep | None = None
+    judged: bool = True
 
     def again_to(self, t: float) -> Piece:
         """Return the motion from the beginning of the step to t (s), integrated again: its last step."""
@@ -83,11 +87,37 @@ def flow(segment: Segment, phase: Phase, end: float) -> Stretch:
 
 
 def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
-    """Take one step of the integrator, and look for the first event in it."""
-    task = segment.task
-    kernels = _compiled(phase, task)
-    motion = PhaseMotion(phase=phase, control=task.control, accuracy=task.accuracy, kernels=kernels)
+    """Take one step of the integrator, and look for the first event in it.
+
+    A step whose length is given is judged by its error none the less where a slip may stop in it, or turn round:
+    beyond that friction points elsewhere, so that a step across it leads anywhere.
+    """
     segment, before = segment.located(phase)
+    given, pace, accuracy = segment.task.accuracy.step, segment.pace, segment.task.accuracy
+    if given is None:
+        return _step_of(segment, phase, end, before, accuracy)
+    time, h = changing(turnings(phase), before), pace.h or given
+    if time >= min(h, end - before.t):
+        stretch = _step_of(segment, phase, end, before, accuracy)
+        if stretch.found is None or not turns_beyond(stretch.found.guard):
+            return stretch
+    short = replace(segment, pace=replace(pace, h=PART * time if h >= given else h))
+    stretch = _step_of(short, phase, end, before, replace(accuracy, step=None))
+    if stretch.found is None:
+        return stretch
+    return stretch._replace(segment=replace(stretch.segment, pace=replace(stretch.segment.pace, h=given)))
+
+
+def turns_beyond(guard: Guard) -> bool:
+    """Whether a slip in space stops, so that a step beyond it, in which friction turns over, is not smooth before."""
+    return guard.kind in ("stop", "stop_roll") and len(guard.ahead) == 2
+
+
+def _step_of(segment: Segment, phase: Phase, end: float, before: Instant, accuracy: Accuracy) -> Stretch:
+    """Take one step with an accuracy, and look for the first event in it."""
+    task = segment.task
+    kernels = CompiledPhase.of(phase, accuracy, task.known.mechanism)
+    motion = PhaseMotion(phase=phase, control=task.control, accuracy=accuracy, kernels=kernels)
     done = motion.step(before, segment.pace, end, task.goal)
     piece, after = done.piece, done.after
     segment = replace(segment, pace=done.pace).measured(("force",), after).measured(phase.units, before)
@@ -101,7 +131,8 @@ def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     segment, found = _found(segment, search, piece, *ends)
     onset = _onset(segment, phase, piece, done.one_step) if kernels.watched else None
     found = onset if onset is not None and (found is None or onset.t < found.t) else found
-    return Stretch(segment, piece, found, after=after, look=kernels.look, one_step=done.one_step)
+    judged = accuracy.step is None
+    return Stretch(segment, piece, found, after=after, look=kernels.look, one_step=done.one_step, judged=judged)
 
 
 def _compiled(phase: Phase, task: Task) -> CompiledPhase:

@@ -29,7 +29,8 @@ class EventDriven(EventStepper):
     rtol, atol : float
         Local error per step of the integrator, relative, and absolute in SI units.
     step : float, optional
-        A fixed step of the integrator, s, whatever its local error: to see the order. None: the error decides.
+        A fixed step of the integrator, s, whatever its local error: to see the order. None: the error decides. It does
+        so, too, where a slip in space may stop within the step, or turn round.
     dt : float, optional
         A step also ends at every multiple of dt, s, so that states are saved there; a control that is a function is
         held so long. None: only events end a step.

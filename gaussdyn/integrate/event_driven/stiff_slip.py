@@ -80,6 +80,17 @@ def slowest(ones: Sequence[Turning], now: Instant) -> float:
     return min((float(np.hypot(*now.rows[one.k].rate[one.part])) for one in ones), default=np.inf)
 
 
+def changing(ones: Sequence[Turning], now: Instant) -> float:
+    """Return the time in which a slip may change by as much as it is, s: it may stop then, or turn round."""
+    least = np.inf
+    for one in ones:
+        row = now.rows[one.k]
+        speed, gain = (float(np.hypot(*x)) for x in (row.rate[one.part], (row.J @ now.a + row.drift)[one.part]))
+        if speed < least * gain:
+            least = speed / gain
+    return least
+
+
 def beginning(phase: Phase, now: Instant, still: float) -> tuple[Turning, ...]:
     """Return the slips that friction turns as they begin: no faster than what is still (m/s), but getting faster.
 

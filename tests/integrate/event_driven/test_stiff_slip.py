@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
 from gaussdyn import EventDriven, State, UserSystem, audit, simulate
@@ -181,9 +181,35 @@ def test_a_slip_that_turns_back_in_a_phase_of_kernels_costs_no_event(across, mon
     assert checked.passed, checked.explain()
 
 
-def test_steps_whose_length_is_given_are_not_cut_before_a_slip_stops_for_what_friction_gave():
+def stop_of(u, pull):
+    """Return when a slip u stops under a pull along +y, s: d|u| / da = -|u| (pull cos a - mu g) / (pull sin a)."""
+    angle, size = np.arccos(u[1] / np.hypot(*u)), np.hypot(*u)
+    power = MU * G / pull
+
+    def speed(a):
+        return size * (np.tan(0.5 * a) / np.tan(0.5 * angle)) ** power * np.sin(angle) / np.sin(a)
+
+    return quad(lambda a: speed(a) / (pull * np.sin(a)), 0.0, angle, epsabs=1e-14, epsrel=1e-13)[0]
+
+
+@pytest.mark.parametrize(("u", "pull"), [((0.5, -0.3), 0.8), ((0.3, -0.4), 1.7)])
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_steps_whose_length_is_given_find_where_a_slip_stops(u, pull, pieces):
+    """They are as long as given up to there, and what comes next does not depend on where a run is cut."""
     floor = Position(lambda t, q: q[2], mu=MU, tangent=lambda t, q: np.eye(3)[:2])
-    system = UserSystem(3, np.eye(3), lambda t, q, v: [0.0, 0.8, -G], constraints=[floor])
-    run = simulate(system, State(q=np.zeros(3), v=[0.5, -0.3, 0.0]), 0.5, stepper=EventDriven(step=0.05))
-    assert run.status == "COMPLETED", run.stop
-    assert sum(len(one.arcs) for one in run.evidence.values()) <= 12
+    system = UserSystem(3, np.eye(3), lambda t, q, v: [0.0, pull, -G], constraints=[floor])
+    stops, end = stop_of(u, pull), 0.5
+    for step, off in ((0.05, 1e-6), (0.01, 1e-7), (0.002, 1e-9)):
+        state, found, stepper = State(q=np.zeros(3), v=[*u, 0.0]), [], EventDriven(step=step)
+        for k in range(1, pieces + 1):
+            run = simulate(system, state, end * k / pieces, stepper=stepper)
+            assert run.status == "COMPLETED", run.stop
+            if pieces == 1:
+                lengths = [arc.h for one in run.evidence.values() for arc in one.arcs if arc.t < stops - 4.0 * step]
+                np.testing.assert_allclose(lengths[:-1], step, rtol=1e-9)
+            found += [(event.kind, event.t) for event in run.events]
+            state = run.final
+        ((kind, t),) = found
+        assert kind == "stick"
+        assert t == pytest.approx(stops, abs=off)
+        np.testing.assert_allclose(state.v, 0.0, atol=1e-12)

@@ -17,6 +17,12 @@ from ...errors import InputError
 from .recorded_scheme import Scheme
 
 SCHEMA = "gaussdyn/states/1"
+STATES = (
+    ("t", 1, "times, s: (n,)"),
+    ("q", 2, "coordinates: (n, nq)"),
+    ("v", 2, "velocities: (n, nv)"),
+)  # what a file holds: name, dimensions, words
+IMPULSES = (("state", 1, "numbers of states: (m,)"), ("impulse", 2, "N s: (m, k)"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -88,11 +94,13 @@ class RecordedStates:
         with hdf5(path) as file:
             if (given := str(file.attrs.get("schema", ""))) != SCHEMA:
                 raise InputError("schema", repr(given), repr(SCHEMA), f"Write schema={SCHEMA!r}.")
-            t, q, v = (np.asarray(values(file[name]), dtype=np.float64) for name in "tqv")
+            if "scene" not in file.attrs:
+                raise InputError("scene", "nothing", "a name that `gaussdyn scenes` lists", 'file.attrs["scene"] = ..')
+            t, q, v = (_numbers(file, name, dim, holds) for name, dim, holds in STATES)
             return RecordedStates(
                 scene=str(file.attrs["scene"]),
-                params=json.loads(file.attrs.get("params", "{}")),
-                scheme=Scheme.of(json.loads(file.attrs.get("stepper", "{}"))),
+                params=_document(file, "params"),
+                scheme=Scheme.of(_document(file, "stepper")),
                 t=t, q=q, v=v, impulses=_impulses(file.get("contacts"), len(t)),
             )  # fmt: skip
 
@@ -109,25 +117,60 @@ def holds_states(path: str | Path) -> bool:
         return str(file.attrs.get("schema", "")).startswith("gaussdyn/states/")
 
 
+def _document(file: Any, name: str) -> dict[str, Any]:
+    """Return an attribute that holds a JSON object; none is an empty one."""
+    text = file.attrs.get(name, "{}")
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(name, repr(text), "a JSON object", f"file.attrs[{name!r}] = json.dumps(dict(..))")
+    return found
+
+
+def _entry(group: Any, name: str, holds: str) -> Any:
+    """Return the values of a data set, or say what it should hold."""
+    where = f"{group.name.strip('/')}/{name}".lstrip("/")
+    mend = f"file[{where!r}] = numpy.asarray(..)"
+    if name not in group:
+        raise InputError(where, f"no such data set among {', '.join(sorted(group)) or 'none'}", holds, mend)
+    if not hasattr(group[name], "shape"):
+        raise InputError(where, "a group", holds, mend)
+    return values(group[name])
+
+
+def _numbers(group: Any, name: str, dim: int, holds: str) -> Array:
+    """Return a data set of finite numbers with so many dimensions."""
+    given = np.asarray(_entry(group, name, holds))
+    where = f"{group.name.strip('/')}/{name}".lstrip("/")
+    if given.dtype.kind not in "iuf" or given.ndim != dim or not np.isfinite(given).all():
+        finite = given.dtype.kind != "f" or np.isfinite(given).all()
+        fault = f"{given.dtype} of shape {given.shape}" + ("" if finite else ", not all finite")
+        raise InputError(where, fault, holds, f"file[{where!r}] = numpy.asarray(.., dtype=float)")
+    return np.asarray(given, dtype=np.float64)
+
+
 def _impulses(group: Any, n: int) -> tuple[dict[str, Array], ...]:
     """Return the impulses of every step from lines (state at its end, id, components)."""
     found: tuple[dict[str, Array], ...] = tuple({} for _ in range(n - 1))
     if group is None:
         return found
-    state, ids, p = (values(group[name]) for name in ("state", "id", "impulse"))
-    if not len(state) == len(ids) == len(p) or np.ndim(p) != 2:
+    state, p = (_numbers(group, name, dim, holds) for name, dim, holds in IMPULSES)
+    ids = np.asarray(_entry(group, "id", "ids of rows, (m,)"))
+    if not len(state) == len(ids) == len(p) or ids.ndim != 1:
         raise InputError(
             "contacts",
             f"{len(state)}, {len(ids)}, {np.shape(p)}",
             "a line of each for every impulse",
             "Write len(state) == len(ids) == len(p).",
         )
-    for k, key, line in zip(state.tolist(), ids.tolist(), np.asarray(p, dtype=np.float64), strict=True):
-        name = key.decode() if isinstance(key, bytes) else str(key)
-        if not 1 <= k < n or name in found[k - 1]:
+    for at, key, line in zip(state.tolist(), ids.tolist(), p, strict=True):
+        name, k = key.decode() if isinstance(key, bytes) else str(key), int(at)
+        if k != at or not 1 <= k < n or name in found[k - 1]:
             raise InputError(
                 "contacts/state",
-                f"{k} for {name}",
+                f"{at:g} for {name}",
                 f"1 to {n - 1}, once for every id",
                 f"Count from 0: state = numpy.arange(1, {n}).",
             )

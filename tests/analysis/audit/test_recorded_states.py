@@ -119,6 +119,75 @@ def test_residuals_have_the_values_of_their_definitions():
     assert verdict.first_failure.name == "momentum"
 
 
+def rolling_ball(n=40):
+    """A cue ball that slides with spin about all axes, by the semi-implicit rule, written as documented."""
+    params = {"mu": 0.15, "v0": 0.7, "spin_x": 11.0, "spin_y": -25.0, "spin_z": 8.0, "radius": 0.04, "mass": 0.3}
+    R, m, dt = params["radius"], params["mass"], 1e-3
+    down, q = np.array([0.0, 0.0, -R]), np.array([0.0, 0.0, R, 1.0, 0.0, 0.0, 0.0])
+    v, w = np.array([params["v0"], 0.0, 0.0]), np.array([params["spin_x"], params["spin_y"], params["spin_z"]])
+    qs, vs, pushes = [q], [np.r_[v, w]], []
+    for _ in range(n):
+        u = v + np.cross(w, down)
+        push = np.array([*(-params["mu"] * u[:2] / np.hypot(*u[:2])), 1.0]) * m * G * dt  # on the ball, x y z
+        v = v + push / m - np.array([0.0, 0.0, G * dt])
+        w = w + np.cross(down, push) / (0.4 * m * R**2)
+        a, b = q[3], q[4:]
+        inside = w * (a * a - b @ b) + 2.0 * b * (b @ w) - 2.0 * a * np.cross(b, w)  # w in axes of the body
+        turned = q[3:] + 0.5 * dt * np.array([-b @ inside, *(a * inside + np.cross(b, inside))])
+        q = np.r_[q[:3] + dt * v, turned / np.linalg.norm(turned)]
+        w = _seen(q[3:], inside)
+        qs, vs, pushes = [*qs, q], [*vs, np.r_[v, inside]], [*pushes, push[[2, 0, 1]]]
+    return params, np.arange(n + 1) * dt, np.array(qs), np.array(vs), np.array(pushes)
+
+
+def _seen(turn, inside):
+    """Return a vector in the axes of a body as it is in space."""
+    a, b = turn[0], turn[1:]
+    return inside * (a * a - b @ b) + 2.0 * b * (b @ inside) + 2.0 * a * np.cross(b, inside)
+
+
+def test_a_ball_in_space_that_is_written_by_hand_passes(tmp_path):
+    params, t, q, v, p = rolling_ball()
+    path = tmp_path / "other.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["schema"], file.attrs["scene"] = "gaussdyn/states/1", "cue_ball"
+        file.attrs["params"] = json.dumps(params)
+        file["t"], file["q"], file["v"] = t, q, v
+        file["contacts/state"] = np.arange(1, len(t))
+        file["contacts/id"] = ["ball/table"] * len(p)
+        file["contacts/impulse"] = p
+    verdict = audit(RecordedStates.load(path), build("cue_ball", **params).system)
+    assert verdict.passed, verdict.explain()
+    assert max(float(x.max()) for x in verdict.residuals.values()) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["t", "q", "v", "contacts/state", "contacts/id", "contacts/impulse"])
+def test_what_is_missing_or_no_number_in_a_file_is_named_with_what_it_should_hold(tmp_path, name):
+    path = written(tmp_path / "other.h5", *sliding()[1:])
+    with h5py.File(path, "a") as file:
+        whole = file[name][()]
+        del file[name]
+    with pytest.raises(SceneError, match=rf"\[{name}\].*no such data set.*file\['{name}'\] = "):
+        RecordedStates.load(path)
+    if whole.dtype.kind == "S":
+        return
+    for bad in (np.full(whole.shape, np.nan), whole.astype("S8"), np.zeros(())):
+        with h5py.File(path, "a") as file:
+            if name in file:
+                del file[name]
+            file[name] = bad
+        with pytest.raises(SceneError, match=rf"\[{name}\]"):
+            RecordedStates.load(path)
+
+
+@pytest.mark.parametrize("name", ["params", "stepper"])
+@pytest.mark.parametrize("text", ["{", "[1]", "3"])
+def test_attributes_that_are_no_json_objects_are_named(tmp_path, name, text):
+    path = written(tmp_path / "other.h5", *sliding()[1:], **{name: text})
+    with pytest.raises(SceneError, match="a JSON object"):
+        RecordedStates.load(path)
+
+
 def test_bad_files_are_named(tmp_path):
     scene, ids, t, q, v, p = sliding()
     path = tmp_path / "other.h5"

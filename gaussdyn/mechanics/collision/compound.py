@@ -17,6 +17,7 @@ from .shapes import SHAPES, ConvexMesh, Quaternion, Shape, Sphere, Triple, tripl
 from .terrain.surface_tables import edges_of
 from .terrain.surfaces import Mesh
 
+MOST_CUT = 100_000  # triangles of a surface that is cut into parts
 CORNERS = 200  # of a part at most: a hull with more is made simpler
 
 
@@ -107,7 +108,7 @@ def decomposed(
     Raises
     ------
     InputError
-        A surface that is open, inside out, or otherwise not one that `Mesh` takes.
+        A surface that is open, inside out, has too many triangles, or is otherwise not one that `Mesh` takes.
     BackendMissing
         Without coacd.
 
@@ -116,6 +117,10 @@ def decomposed(
     Source: X. Wei, M. Liu, Z. Ling, H. Su, Approximate convex decomposition for 3D meshes with collision-aware
     concavity and tree search, ACM Trans. Graphics 41 (2022).
     """
+    count = np.shape(faces)[0] if np.ndim(faces) else 0
+    if count > MOST_CUT:
+        mend = "Make it coarser first: trimesh.Trimesh.simplify_quadric_decimation(mesh, face_count=5000)."
+        raise InputError(f"faces of {name or 'a compound'}", f"{count} triangles", f"at most {MOST_CUT}", mend)
     surface = Mesh(vertices=vertices, faces=faces, name=name or "surface")
     check_closed(f"surface of {name or 'a compound'}", surface)
     limit = scalar("threshold", threshold, low=0.01, high=1.0)

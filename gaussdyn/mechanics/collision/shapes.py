@@ -11,14 +11,22 @@ import numpy as np
 from ..._show import brief
 from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
-from ...linalg.rotations import IDENTITY, unit_quaternion
+from ...linalg.rotations import IDENTITY, matrix_of, unit_quaternion
 from ...mends import numbers
 from ..names import GROUND, check_name
-from .solid_hull import COARSER, Polyhedron, check_convex, hull_of, loops_of, mass_integrals, triangles_of
+from .solid_hull import (
+    MOST_FEATURES,
+    Polyhedron,
+    check_convex,
+    hull_of,
+    loops_of,
+    mass_integrals,
+    refuse_corners,
+    triangles_of,
+)
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
-MOST_FEATURES = 4096  # of a mesh: corners, edges (twice) and faces, see `broad_phase.LABELS`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,8 +262,8 @@ class ConvexMesh:
     Raises
     ------
     InputError
-        Fewer than four points, points in one plane, NaN, too many corners, an unusable name; faces that leave the
-        surface open, are inside out, or make a solid that is not convex.
+        Fewer than four points, points in one plane, NaN, too many corners or faces, an unusable name; faces that leave
+        the surface open, are inside out, or make a solid that is not convex.
     """
 
     vertices: Any
@@ -272,10 +280,10 @@ class ConvexMesh:
         what = f"vertices of {self.name or 'a convex mesh'}"
         _name("convex mesh", self.name)
         points = matrix(what, self.vertices, cols=3)
-        faces, hull = loops_of(what.replace("vertices", "faces", 1), self.faces), hull_of(what, points)
-        features = len(hull.corners) + 2 * len(hull.edges) + len(hull.faces)
-        if features > MOST_FEATURES:
-            raise InputError(what, f"a hull with {len(hull.corners)} corners", "about 450 corners at most", COARSER)
+        hull = hull_of(what, points)
+        faces = loops_of(what.replace("vertices", "faces", 1), self.faces)
+        if len(hull.corners) + 2 * len(hull.edges) + len(hull.faces) > MOST_FEATURES:
+            refuse_corners(what, len(points), len(hull.corners))
         if faces:
             check_convex(what.replace("vertices", "faces", 1), points, faces, hull)
         object.__setattr__(self, "faces", faces)
@@ -288,7 +296,7 @@ class ConvexMesh:
     @property
     def reach(self) -> float:
         """Radius of the ball about the origin of the body's frame that holds the shape, m."""
-        return math.hypot(*self.at) + float(np.linalg.norm(self.hull.corners, axis=1).max())
+        return float(np.linalg.norm(self.hull.corners @ matrix_of(self.turn).T + self.at, axis=1).max())
 
 
 Shape = Sphere | Capsule | Box | Cylinder | ConvexMesh | Ellipsoid

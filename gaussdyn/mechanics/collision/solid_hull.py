@@ -16,10 +16,12 @@ from ...errors import InputError
 
 FLAT = 1e-9  # of the size: triangles whose corners are this near to one plane are one face
 CONVEX = 1e-6  # of the volume: a solid that fills its hull to this is convex
+MOST_FEATURES = 4096  # of a mesh: corners, edges (twice) and faces, see `broad_phase.LABELS`
+CERTAIN = MOST_FEATURES * 2 // 9  # a solid with V corners has 3 V / 2 edges and V / 2 faces at least: 9 V / 2 features
+MANY = 2000  # points from which corners are counted before the hull is made
+BLOCK = 256  # points that are near one another, looked at together
 MOST = 20_000  # points on a hull, the corners within its faces and edges included
-COARSER = (
-    "Take fewer points: the hull of every tenth, vertices=points[::10], or a mesh made coarser where it came from."
-)
+MOST_FACES = 100_000  # that are checked against a hull
 THIN = 1e-12  # of the cube of the size: a volume below is none
 
 
@@ -78,12 +80,14 @@ def hull_of(name: str, points: Array) -> Polyhedron:
             "Write vertices=[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], or more.",
         )
     size = float(np.ptp(points, axis=0).max())
+    if len(points) > MANY:  # a hull of half a million points takes seconds, its faces more
+        refuse_sure_corners(name, points)
     try:
         hull = ConvexHull(points)
     except QhullError:
         hull = None
     if hull is not None and len(hull.vertices) > MOST:  # all that follows goes face by face
-        raise InputError(name, f"a hull with {len(hull.vertices)} corners", "about 450 corners at most", COARSER)
+        refuse_corners(name, len(points), len(hull.vertices))
     if hull is None or hull.volume <= THIN * size**3:
         mend = 'Give it some thickness; a plane that others rest on is HalfSpace(name="floor").'
         raise InputError(name, "points in one plane (volume 0)", "points that span a volume", mend)
@@ -91,6 +95,67 @@ def hull_of(name: str, points: Array) -> Polyhedron:
     groups = _coplanar(points, triangles, hull.neighbors, hull.equations, FLAT * size)
     loops = [_loop(triangles[groups == g]) for g in range(int(groups.max()) + 1)]
     return polyhedron_of(points, _without_straight_corners(loops))
+
+
+def refuse_corners(name: str, points: int, corners: int, more: str = "") -> None:
+    """Raise InputError: of so many points the hull has so many corners, or more than these.
+
+    Raises
+    ------
+    InputError
+        Always.
+    """
+    fewer = f"vertices=points[::{points // 300 + 1}]"
+    mend = f"Take fewer points: {fewer}, or a mesh made coarser where it came from."
+    raise InputError(name, f"a hull with {more}{corners} corners", "about 450 corners at most", mend)
+
+
+def refuse_sure_corners(name: str, points: Array) -> None:
+    """Raise InputError if more points are farthest out in some direction than a hull may have corners.
+
+    Raises
+    ------
+    InputError
+        If so; where there are few such points of a few directions no more are looked for.
+    """
+    sides, rng = np.ptp(points, axis=0), np.random.default_rng(0)
+    ways = rng.normal(size=(2 * CERTAIN, 3)) / np.where(sides > 0.0, sides, 1.0)
+    order = morton_order(points)
+    few = farthest_points(points, order, ways[:64])
+    if len(few) > 48:
+        found = farthest_points(points, order, ways)
+        if len(found) > CERTAIN:
+            refuse_corners(name, len(points), len(found), "more than ")
+
+
+def farthest_points(points: Array, order: IntArray, ways: Array) -> IntArray:
+    """Return the points that are farthest in some of the directions `ways`, each once.
+
+    Points are looked at in blocks that follow one another in `order`: only those whose box comes far enough.
+    """
+    starts = np.arange(0, len(points), BLOCK)
+    sorted_points = points[order]
+    low, high = (np.minimum.reduceat(sorted_points, starts), np.maximum.reduceat(sorted_points, starts))
+    most = 0.5 * ((low + high) @ ways.T + (high - low) @ np.abs(ways).T)  # of the boxes about the blocks
+    best = (points[:: len(points) // 1000 + 1] @ ways.T).max(axis=0)
+    found = set()
+    for k, way in enumerate(ways):
+        blocks = np.flatnonzero(most[:, k] >= best[k])
+        near = (starts[blocks][:, None] + np.arange(BLOCK)).ravel()
+        near = near[near < len(points)]
+        found.add(int(order[near[(sorted_points[near] @ way).argmax()]]))
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def morton_order(points: Array) -> IntArray:
+    """Return the order of points along a curve that fills space: neighbours there are near one another."""
+    low, span = points.min(axis=0), max(float(np.ptp(points, axis=0).max()), 1e-300)
+    cells = ((points - low) / span * 1023.0).astype(np.int64)
+    key = np.zeros(len(points), dtype=np.int64)
+    for bit in range(10):
+        for a in range(3):
+            key |= (cells[:, a] >> bit & 1) << (3 * bit + a)
+    return np.argsort(key, kind="stable")
 
 
 def polyhedron_of(points: Array, loops: Sequence[Sequence[int]]) -> Polyhedron:
@@ -192,8 +257,11 @@ def loops_of(name: str, faces: Any) -> tuple[tuple[int, ...], ...]:
     Raises
     ------
     InputError
-        Something else, or a face with fewer than three corners.
+        Something else, a face with fewer than three corners, far too many faces.
     """
+    if hasattr(faces, "__len__") and len(faces) > MOST_FACES:
+        mend = "Leave faces=... out: the hull of the points is what counts; a hollow body is cut by decomposed(...)."
+        raise InputError(name, f"{len(faces)} faces", f"at most {MOST_FACES}, to be checked", mend)
     try:
         given = [[float(k) for k in loop] for loop in faces]
     except (TypeError, ValueError, OverflowError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -25,6 +24,7 @@ from ..names import GROUND, nearest
 from ..placed_contacts import Placed
 from ..rows import Row
 from .kinematics import bodies_at
+from .sizes import warn_of_units
 
 if TYPE_CHECKING:
     from .contact_places import Ways
@@ -33,7 +33,6 @@ Pair = tuple[str, str]
 Pairs = Mapping[Pair, ContactLaw | None]
 Obstacle = HalfSpace | Shape | Surface
 CLOSED = 1e-9  # m; a contact that is open by no more counts as closed, see `contact.snapshot.Activation`
-UNITS = 500.0  # sizes of bodies that differ by more are warned of
 AHEAD = 2.0  # times the way at the speed of now: so far a body may come in a step
 SLACK = 1e-6  # of a body's size: rounding and what a step's curvature leaves of a closed gap
 
@@ -101,7 +100,7 @@ class Contacts:
         """
         if not isinstance(default, ContactLaw):
             raise InputError("contact", repr(default), "a ContactLaw", "Write ContactLaw(mu=0.5).")
-        _warn_of_units(tuple(bodies), radii)
+        warn_of_units(tuple(bodies), radii, obstacles)
         known = _names(bodies, obstacles)
         named: dict[Pair, ContactLaw | None] = {}
         for names, law in pairs.items():
@@ -319,19 +318,6 @@ class Contacts:
     def _enter(self, label: tuple[int, ...], feature: Feature) -> None:
         """Enter a contact among those known."""
         self.known[label] = feature.blank(self.law(feature))
-
-
-def _warn_of_units(names: Sequence[str], radii: Array) -> None:
-    """Warn where sizes of bodies differ so much that some of them seem to be in another unit."""
-    sized = np.flatnonzero(radii > 0.0)
-    if len(sized) < 2:
-        return
-    large, small = int(sized[radii[sized].argmax()]), int(sized[radii[sized].argmin()])
-    if radii[large] < UNITS * radii[small]:
-        return
-    text = f"{names[large]!r} reaches {radii[large]:.3g} m from its middle, {names[small]!r} {radii[small]:.3g} m."
-    mend = "Lengths are in m; from a file in millimetres: read_mesh(path, scale=1e-3)."
-    warnings.warn(f"sizes: {text} Is one of them in another unit? {mend}", UserWarning, stacklevel=6)
 
 
 def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle]) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 import warnings
 
 import numpy as np
@@ -9,7 +11,18 @@ import pytest
 
 from gaussdyn import SpatialSystem
 from gaussdyn.errors import InputError
-from gaussdyn.mechanics.spatial import ConvexMesh, Mesh, SpatialBody, brick, solid
+from gaussdyn.mechanics.spatial import (
+    Box,
+    ConvexMesh,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    SpatialBody,
+    Sphere,
+    brick,
+    decomposed,
+    solid,
+)
 
 CUBE = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=float)
 FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
@@ -48,11 +61,34 @@ def test_convex_meshes(points, faces, said):
         ConvexMesh(vertices=points, faces=faces)
 
 
-@pytest.mark.parametrize("count", [2000, 30_000])
-def test_a_hull_with_too_many_corners_is_refused(count):
-    """The larger one before its faces are looked at: that would take minutes."""
-    with pytest.raises(InputError, match=rf"{count} corners.*450 corners at most.*coarser"):
-        ConvexMesh(vertices=_sphere(count))
+@pytest.mark.parametrize("count", [1000, 2000, 100_000])
+@pytest.mark.parametrize("sides", [(1.0, 1.0, 1.0), (1.0, 0.1, 1e-3)])
+def test_a_hull_with_too_many_corners_is_refused(count, sides):
+    """At once: before the hull is made, as soon as enough points are seen to be its corners."""
+    start = time.process_time()
+    with pytest.raises(InputError, match=r"(?P<n>\d+) corners.*450 corners at most.*Take fewer.*coarser") as said:
+        ConvexMesh(vertices=_sphere(count) * sides, faces=np.zeros((1_000, 3), dtype=np.int8))
+    assert time.process_time() - start < 2.0  # the hull alone of half a million points took 7 s
+    step = int(re.search(r"points\[::(\d+)\]", str(said.value))[1])
+    ConvexMesh(vertices=_sphere(count)[::step] * sides)
+
+
+def test_corners_are_counted_among_points_within():
+    """Points inside, on faces, and many corners of which few are looked at by chance do not count as corners."""
+    rng = np.random.default_rng(0)
+    for points in (
+        rng.uniform(-1, 1, (20_000, 3)),
+        np.stack(np.meshgrid(*[np.linspace(0, 1, 20)] * 3), -1).reshape(-1, 3),
+        np.vstack([CUBE, 0.5 + 0.49 * _sphere(5000)]),
+    ):
+        assert len(ConvexMesh(vertices=points).hull.corners) < 450
+
+
+def test_faces_too_many_to_be_checked_are_refused():
+    with pytest.raises(InputError, match=r"1000000 faces.*Leave faces=... out"):
+        ConvexMesh(vertices=CUBE, faces=np.zeros((1_000_000, 3), dtype=np.int8))
+    with pytest.raises(InputError, match=r"1000000 triangles.*coarser"):
+        decomposed(CUBE, np.zeros((1_000_000, 3), dtype=np.int8))
 
 
 @pytest.mark.parametrize(
@@ -92,3 +128,24 @@ def test_sizes_off_by_a_thousand_are_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SpatialSystem(bodies=[*small, brick("wall", mass=1.0, half=(5.0, 5.0, 0.5))])
+
+
+def test_a_body_or_an_obstacle_in_another_unit_is_warned_of():
+    rock = ConvexMesh(vertices=0.05 * CUBE)
+    ground = Mesh(vertices=CUBE, faces=TRIANGLES, name="ground1")
+    table = Box(half=(0.5, 0.5, 0.05), name="table")
+    for shape, obstacle in (
+        (ConvexMesh(vertices=1e3 * CUBE), ground),
+        (rock, Mesh(vertices=1e3 * CUBE, faces=TRIANGLES, name="ground1")),
+        (ConvexMesh(vertices=1e3 * CUBE), table),
+        (rock, Box(half=(500.0, 500.0, 50.0), name="table")),
+    ):
+        with pytest.warns(UserWarning, match=f"'{obstacle.name}'.*Is one of them in another unit.*millimetres"):
+            SpatialSystem(bodies=[solid("rock", shape, density=1.0)], obstacles=[obstacle])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wide = Box(half=(500.0, 500.0, 0.5), name="wide")
+        field = HeightField(heights=np.zeros((3, 3)), spacing=(500.0, 500.0), name="field")
+        pins = [Sphere(radius=1e-5, at=(x, 0, 0), name=f"pin{x}") for x in range(3)]
+        for obstacles in ([ground, table], [wide], [field], [*pins, table], [HalfSpace(name="floor")]):
+            SpatialSystem(bodies=[solid("rock", rock, density=1.0)], obstacles=obstacles)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....arrays import Array, IntArray
-from ..solid_hull import FLAT, Polyhedron
+from ..solid_hull import FLAT, Polyhedron, morton_order
 from ..solid_tables import HEAD, block_of
 
 FAN = 8  # boxes in a box
@@ -92,17 +92,6 @@ def joined(count: int, pairs: IntArray) -> IntArray:
     np.minimum.at(first, number, np.arange(count))
     found: IntArray = first[number]
     return found
-
-
-def morton_order(points: Array) -> IntArray:
-    """Return the order of points along a curve that fills space: neighbours there are near one another."""
-    low, span = points.min(axis=0), max(float(np.ptp(points, axis=0).max()), 1e-300)
-    cells = ((points - low) / span * 1023.0).astype(np.int64)
-    key = np.zeros(len(points), dtype=np.int64)
-    for bit in range(10):
-        for a in range(3):
-            key |= (cells[:, a] >> bit & 1) << (3 * bit + a)
-    return np.argsort(key, kind="stable")
 
 
 def box_tree(triangles: Array) -> Array:

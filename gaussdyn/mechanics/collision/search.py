@@ -22,6 +22,7 @@ from ..names import GROUND, nearest
 from .features import WIDTH, Feature, Found
 from .shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere
 from .solid_tables import SolidTable
+from .terrain.seams import Ground, ground_of, with_seams
 from .terrain.surface_tables import surface_block
 from .terrain.surfaces import HeightField, Mesh, Surface, centre_of_box
 
@@ -315,7 +316,19 @@ def _arrays(entries: Sequence[Entry], off: IntArray) -> tuple[ShapeArrays, int]:
         names = [mark if mark.endswith(":") else mark + end for mark in marks]
         order = sorted(range(len(names)), key=names.__getitem__)
         table[order, column] = np.cumsum(counts[order]) - counts[order]
-    return ShapeArrays(table, forms, off, solids.array()), max(4, solids.longest)
+    return ShapeArrays(table, forms, off, _with_seams(solids.array(), entries, table, off)), max(4, solids.longest)
+
+
+def _with_seams(solids: Array, entries: Sequence[Entry], table: IntArray, off: IntArray) -> Array:
+    """Return the table of solids where surfaces that the same shapes may touch are one ground."""
+    known, alike = set(off.tolist()), dict[tuple[bool, ...], list[Ground]]()
+    for i, (_, _, shape) in enumerate(entries):
+        if isinstance(shape, (Mesh, HeightField)):
+            met = tuple(min(i, j) * len(entries) + max(i, j) in known for j in range(len(entries)) if table[j, 1] >= 0)
+            alike.setdefault(met, []).append(ground_of(shape, int(table[i, 4])))
+    for grounds in alike.values():
+        solids = with_seams(solids, grounds) if len(grounds) > 1 else solids
+    return solids
 
 
 def _features(shape: Part) -> int:

@@ -101,17 +101,33 @@ def owns_corner(solids: Array, block: int, f: int, k: int) -> bool:
     return bool(solids[m, 5] > 0.0 and owner == f)
 
 
+@kernel(f"{V3}({A2}, int64, int64)", borrows=True)
+def row_of(solids: Array, row: int, first: int) -> Vector:
+    """Return three numbers of a row, from a column on."""
+    return (solids[row, first], solids[row, first + 1], solids[row, first + 2])
+
+
+@kernel(f"boolean({V3}, {V3}, {V3}, {V3})", borrows=True)
+def between(u: Vector, left: Vector, right: Vector, d: Vector) -> bool:
+    """Return whether a direction is between the normals on the left and on the right of an edge along u."""
+    beside = dot3(d, cross3(left, u)) > ARC or dot3(d, cross3(u, right)) > ARC
+    return not beside and dot3(d, along(left, 1.0, right)) > 0.0
+
+
 @kernel(f"boolean({A2}, int64, int64, {V3}, {V3})", borrows=True)
 def out_of_ridge(solids: Array, block: int, e: int, u: Vector, d: Vector) -> bool:
-    """Return whether a direction, across convex edge e along u, is between the normals of its triangles."""
+    """Return whether a direction, across convex edge e along u, is between the normals beside it.
+
+    They are those of its triangles, or of a seam, see `seams`; a border is open to its other side.
+    """
     m = edge_row(solids, block, e)
+    seam = -2 - int(solids[m, 3])
+    if seam >= 0:
+        return between(u, row_of(solids, seam, 0), row_of(solids, seam, 3), d)
     left = normal_of(solids, block, int(solids[m, 2]))
-    if dot3(d, cross3(left, u)) > ARC:
-        return False
     if int(solids[m, 3]) < 0:
-        return dot3(d, left) > -ARC
-    right = normal_of(solids, block, int(solids[m, 3]))
-    return dot3(d, cross3(u, right)) <= ARC and dot3(d, along(left, 1.0, right)) > 0.0
+        return dot3(d, cross3(left, u)) <= ARC and dot3(d, left) > -ARC
+    return between(u, left, normal_of(solids, block, int(solids[m, 3])), d)
 
 
 @kernel(f"boolean({A2}, int64, int64, {V3})", borrows=True)
@@ -125,6 +141,11 @@ def out_of_peak(solids: Array, block: int, k: int, d: Vector) -> bool:
             return False
         f = int(solids[edge_row(solids, block, int(solids[row, 0])), 2])
         above = above or dot3(d, normal_of(solids, block, f)) > 0.0
+    seam = int(solids[int(solids[block, 3]) + k, 5])  # 1: no other surface is there
+    if seam > 1:
+        for row in range(seam + 1, seam + 1 + int(solids[seam, 0])):
+            if dot3(d, row_of(solids, row, 0)) > size:
+                return False
     return above
 
 

@@ -1,6 +1,7 @@
 """Surfaces of triangles as blocks of the table of solids, for the kernels: as in `solid_tables`, and a tree of boxes.
 
-What differs from a polyhedron: a border edge has -1 as its right face; column 5 of corners and edges says (1) where the
+What differs from a polyhedron: a border edge has -1 as its right face, an edge of a seam -2 less the row of its normals
+(see `seams`, which also puts rows of ways into column 5 of corners); column 5 of corners and edges says (1) where the
 surface is convex, so that something can rest on them; triangles in one plane that hang together are one face in labels,
 the first of them. After the loops come
 

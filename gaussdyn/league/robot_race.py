@@ -186,7 +186,10 @@ def race(file: Path, steps: int, random: bool) -> Race:
     told = _controls(system, steps)
     if not random:
         told[:] = known[keyframe].control if keyframe else 0.0
-    Ours(system, start, True).take(told[0])  # loads the kernels
+    for corrections in (True, False):  # loads the kernels, those that few steps come to, too
+        before = Ours(system, start, corrections)
+        for control in told:
+            before.take(control)
     ours = [Ours(system, start, corrections) for corrections in (True, False)]
     rivals = [Theirs(file, start, cone) for cone in (PYRAMIDAL, ELLIPTIC)]
     for control in told:

@@ -116,9 +116,13 @@ def doubles(system: System, here: Here, rows: Sequence[Row], gap: float) -> froz
 
 
 def overlaps(whole: System, here: Here, known: Collection[str], depth: float) -> dict[str, float]:
-    """Return the gaps below -depth (m) of shapes that overlap with features that are not known, by id."""
-    rows = rows_of(whole.near(*here, 0.0), *here)
-    return {row.id: row.gap for row in rows if row.id not in known and _opens(row) and row.gap < -depth}
+    """Return the gaps below -depth (m) of shapes that overlap with features that are not known, by id.
+
+    Within their own ends: a corner that has just come past the border of a face is still found over it.
+    """
+    near = whole.near(*here, 0.0)
+    under = [row for row in rows_of(near, *here) if row.id not in known and _opens(row) and row.gap < -depth]
+    return {row.id: row.gap for row in under if _within(near, row.id, here.q)}
 
 
 def passing_time(whole: System, q: Array, v: Array, dt: float) -> float:

@@ -12,10 +12,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from ..arrays import Array
 
+FLAT = 1e-9  # sine: a rim tilted by less has no lowest point
 PARALLEL = 1e-12  # square of the sine of the angle between lines that do not cross
 Pose = tuple[Array, Array]  # place in space and rotation from body axes to space
+
+
+class Rim(NamedTuple):
+    """A circle of a body about a point of it, over a face of another one.
+
+    Attributes
+    ----------
+    axis, radius : Array, float
+        Across which it is, in the frame of its body, and its radius, m.
+    up : Array
+        The normal of the face, in the frame of that body.
+    """
+
+    axis: Array
+    radius: float
+    up: Array
+
+    def lowest(self, R: Array, S: Array) -> Array | None:
+        """Return its lowest point from its centre, for rotations of both bodies; None where it lies flat."""
+        up = R.T @ (S @ self.up)
+        across = up - (up @ self.axis) * self.axis
+        size = float(np.sqrt(across @ across))
+        return None if size <= FLAT else (-self.radius / size) * across
 
 
 class Border(NamedTuple):
@@ -27,6 +53,8 @@ class Border(NamedTuple):
         The point, in its body's frame, m.
     on, at, inward : str, Array, Array
         The body that carries the border, a point of it and its direction of length one, in that body's frame.
+    rim : Rim or None
+        Then it is the lowest point of a rim about `point`.
     """
 
     body: str
@@ -34,6 +62,7 @@ class Border(NamedTuple):
     on: str
     at: Array
     inward: Array
+    rim: Rim | None = None
 
 
 class Line(NamedTuple):
@@ -62,6 +91,14 @@ class Tip(NamedTuple):
     line: Line
 
 
+class Along(NamedTuple):
+    """A straight piece, and the point of it that touches, in space: point(pose of the other body, pose of its own), m."""
+
+    body: str
+    line: Line
+    point: Callable[[Pose, Pose], Array]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Extent:
     """The borders of a contact.
@@ -72,21 +109,36 @@ class Extent:
     pose : callable
         pose(q, body) -> Pose; of the ground too.
     tips : tuple of Tip
+    along : tuple of Along
     """
 
     borders: tuple[Border, ...]
     pose: Callable[[Array, str], Pose]
     tips: tuple[Tip, ...] = ()
+    along: tuple[Along, ...] = ()
 
     def room(self, q: Array) -> float:
         """Return how far the contact is from the nearest border, m; negative beyond."""
         return min(
-            *(self._inside(one, q) for one in self.borders), *(self._beyond(one, q) for one in self.tips), math.inf
-        )
+            *(self._inside(one, q) for one in self.borders), *(self._beyond(one, q) for one in self.tips),
+            *(self._between(one, q) for one in self.along), math.inf,
+        )  # fmt: skip
 
     def _inside(self, one: Border, q: Array) -> float:
         (x, R), (y, S) = self.pose(q, one.body), self.pose(q, one.on)
-        return float((S.T @ (x + R @ one.point - y) - one.at) @ one.inward)
+        point = one.point
+        if one.rim is not None:
+            low = one.rim.lowest(R, S)
+            if low is None:
+                return math.inf
+            point = point + low
+        return float((S.T @ (x + R @ point - y) - one.at) @ one.inward)
+
+    def _between(self, one: Along, q: Array) -> float:
+        """Return how far the point that touches is from the ends of a straight piece."""
+        (y, S), line = self.pose(q, one.line.body), one.line
+        point = one.point(self.pose(q, one.body), (y, S))
+        return line.half - abs(float((S.T @ (point - y) - line.middle) @ line.along))
 
     def _beyond(self, one: Tip, q: Array) -> float:
         """Return how far the nearest point of the line is beyond the end; infinite for a line along `outward`."""

@@ -153,6 +153,9 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
     if piece is not None:
         yield (segment := _followed(segment, phase, piece, (piece.t_end, piece.end), end))
         segment = _gone_on(segment, phase, stretch.after, end)
+        if segment.phase is not None and (lost := _lost(phase, segment.phase)):
+            assert segment.now is not None
+            return _handed_over(segment, phase, segment.now, segment.phase, lost), EVENT
     segment, back = leapt(before, segment)
     return segment, AGAIN if back else END
 
@@ -255,7 +258,7 @@ def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there:
     segment, phase = listed_anew(segment, old, 0.0)
     now = phase.instant(segment.t, segment.q, segment.v)
     segment = replace(segment, now=now)
-    if lost := [key for key, mode in old.modes.items() if mode.closed and key not in phase.modes]:
+    if lost := _lost(old, phase):
         return _handed_over(segment, old, now, phase, lost), EVENT
     segment = _measured_before(segment, old, piece, now)
     if _not_there(segment, found, now):
@@ -332,6 +335,11 @@ def _may_settle(segment: Segment, state: State) -> bool:
     place = Place.of(segment.system, state.t, state.q, state.v, segment.task.control)
     guess = first_modes(place.rows, {}, segment.closed)
     return choose(segment.setting(), state, place, [guess], segment.closed).phase is not None
+
+
+def _lost(old: Phase, phase: Phase) -> list[str]:
+    """Return the closed contacts of a phase that have no features any more."""
+    return [key for key, mode in old.modes.items() if mode.closed and key not in phase.modes]
 
 
 def _handed_over(segment: Segment, old: Phase, now: Instant, phase: Phase, lost: list[str]) -> Segment:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...arrays import Array
-from ..borders import Border, Crossing, Extent, Line, Pose, Tip
-from ..collision.features import BALL_BALL, BALL_LINE, DISC_PLANE, LINE_LINE
+from ..borders import Along, Border, Crossing, Extent, Line, Pose, Rim, Tip
+from ..collision.features import BALL_BALL, BALL_LINE, DISC_PLANE, LINE_LINE, RIM_LINE, Feature
 from ..collision.search import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, SURFACE, Shapes
 from ..names import GROUND
-from .solid_borders import beyond_corner, half_of_edge, on_solid
+from .solid_borders import beyond_corner, faces_beside, half_of_edge, on_solid
 
 EDGE, FACE, RIM = 8, 20, 26  # first numbers of the edges, faces and rims of a box in labels, as in `primitives`
 Side = tuple[int, int]  # an axis of a shape, and on which side of its middle
@@ -27,13 +27,14 @@ def extent_in_space(
 ) -> Extent | Crossing | None:  # fmt: skip
     """Return where the features of a contact end, from its row of `Found`; None where nothing ends.
 
-    A point over the rim of a face, where it touches the face in place of the edge there, has no border of its own, nor
-    has the rim of a cylinder.
+    A point over the rim of a face, where it touches the face in place of the edge there, has no border of its own.
     """
-    if kind >= DISC_PLANE:
-        return None
     names = [GROUND if k < 0 else shapes.bodies[k] for k in bodies]
     a, f, b, g = label
+    if kind in (DISC_PLANE, RIM_LINE):
+        return _of_rim(shapes, kind, names, label, data, pose)
+    if kind > DISC_PLANE:
+        return None
     if kind == LINE_LINE:
         return Crossing(_line(shapes, names[0], a, f, data[:3], data[3:6]),
                         _line(shapes, names[1], b, g, data[7:10], data[10:13]), pose)  # fmt: skip
@@ -45,6 +46,39 @@ def extent_in_space(
     if kind == BALL_BALL:
         found += tuple(Border(names[1], data[7:10], names[0], at, way) for at, way in ends)
     return Extent(found, pose) if found else None
+
+
+def _of_rim(
+    shapes: Shapes, kind: int, names: list[str], label: Sequence[int], data: Array, pose: Callable[[Array, str], Pose]
+) -> Extent | None:  # fmt: skip
+    """Return where a rim ends to touch: its lowest point over a face, or over an edge.
+
+    Over an edge that point is beyond both faces there, and the one that touches is between the ends.
+    """
+    rim, b, g = Rim(data[3:6], float(data[6]), data[10:13]), label[2], label[3]
+    if int(shapes.arrays.table[b, 0]) not in (BOX, MESH):
+        return None
+    if kind == DISC_PLANE:
+        return Extent(tuple(one._replace(rim=rim) for one in _on_second(shapes, names, label, data)), pose)
+    beside = (
+        Border(names[0], data[:3], names[1], at, out, rim._replace(up=up))
+        for at, out, up in _faces_beside(shapes, b, g)
+    )
+    touching = Feature(id="", kind=kind, bodies=(names[0], names[1]), data=data)
+    line = _line(shapes, names[1], b, g, data[7:10], data[10:13])
+    where = Along(names[0], line, lambda one, other: touching.geometry(*one, *other)[2])
+    return Extent(tuple(beside), pose, along=(where,))
+
+
+def _faces_beside(shapes: Shapes, shape: int, feature: int) -> list[tuple[Array, Array, Array]]:
+    """Return a point of an edge, the direction out of each face beside it, and the normal of that face."""
+    if int(shapes.arrays.table[shape, 0]) == MESH:
+        return faces_beside(shapes, shape, feature)
+    form = shapes.arrays.forms[shape]
+    axes, half = form[3:12].reshape(3, 3).T, _half(form, BOX)
+    (j, s), (k, t) = _of_box(feature)[1]
+    at = form[:3] + s * half[j] * axes[j] + t * half[k] * axes[k]
+    return [(at, s * axes[j], t * axes[k]), (at, t * axes[k], s * axes[j])]
 
 
 def without_borders(shapes: Shapes) -> tuple[str, ...]:

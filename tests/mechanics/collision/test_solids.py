@@ -310,8 +310,7 @@ def test_an_overhanging_cylinder_touches_along_its_side_and_where_its_rim_leaves
     assert [f.id for f in found] == ["a:axis/table:e07", "a:rim0/table:f5"]
     standing = shapes.find([[0.5, 0.0, 0.4]], np.eye(3)[None], 1e-3)  # half over the edge
     ids = [f.id for f in standing]
-    assert "a:x0/table:r07" in ids
-    assert "a:x1/table:r07" in ids
+    assert {"table:e07/a:x0", "table:e07/a:x1"} <= set(ids)
     assert {"a:p02/table:f5", "a:p04/table:f5", "a:p06/table:f5"} <= set(ids)
     assert "a:p00/table:f5" not in ids
 

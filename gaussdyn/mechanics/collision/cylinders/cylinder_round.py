@@ -33,7 +33,18 @@ from ..primitives import (
     to_space,
     unit,
 )
-from ..rim_kinematics import DISC_PLANE, RIM_BALL, RIM_LINE, ZERO, common_normal, normalized, rim_point, slope, tangents
+from ..rim_kinematics import (
+    DISC_PLANE,
+    RIM_BALL,
+    RIM_LINE,
+    ZERO,
+    across,
+    common_normal,
+    normalized,
+    rim_point,
+    slope,
+    tangents,
+)
 from ..round_shapes import axis_axis
 from ..vectors import A2, V3, Vector, along, dot3
 
@@ -100,6 +111,7 @@ def rim_over_line(
     """Return the gap of a rim of cylinder i from a line of shape j, the normal, and where along the line it is nearest.
 
     The guess and the normal stand in space; without a common normal, or with one against the cap, the gap is -1e300.
+    Nor is one that is hardly off the axis: a line in the plane of a cap touches the cap.
     """
     b, e, radius = edge
     middle = unit(2, world[i, 13] if cap else -world[i, 13])
@@ -110,7 +122,7 @@ def rim_over_line(
     t, _ = tangents(RIM_LINE, n, eb)
     g, _, _ = slope(RIM_LINE, n, d, ea, eb, r, 0.0)
     inward = dot3(n, ea) * (1.0 if cap else -1.0)
-    if abs(dot3(t, g)) > ROUGH * r or inward > 0.0:
+    if abs(dot3(t, g)) > ROUGH * r or inward > 0.0 or across(n, ea) <= TILTED:
         return -1e300, n, 0.0
     p = normalized(along(n, -dot3(n, ea), ea))
     touching = along(d, -r, p)

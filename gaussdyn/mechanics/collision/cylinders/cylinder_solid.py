@@ -1,9 +1,9 @@
 """Contacts of cylinders with convex polyhedra, compiled.
 
 The side is what a capsule's is: an axis with a radius against edges and corners, and over the border of a face that it
-lies on. The face of the polyhedron, or the cap, of largest separation decides about the rest: rims over the face,
-corners under the cap, and where rims and borders cross. Where a rim and an edge are farther apart than all these, they
-are the contact.
+lies on. Along an edge it touches from one end to the other of what they share: both ends are contacts. The face of the
+polyhedron, or the cap, of largest separation decides about the rest: rims over the face, corners and edges under the
+cap, and where rims and borders cross. Where a rim and an edge are farther apart than all these, they are the contact.
 
 `room` as in `box_box`, X the polyhedron and Y the cylinder.
 """
@@ -16,13 +16,14 @@ from ...._jit import kernel
 from ....arrays import Array
 from ..box_box import relative
 from ..capsule_box import LIKE_FACE
-from ..feature_kinematics import BALL_PLANE
+from ..feature_kinematics import BALL_LINE, BALL_PLANE
 from ..nearest_direction import row3, way_between
 from ..primitives import (
     BORDER,
     LEVEL,
     NONE,
     SAME,
+    UP,
     ShapeAxis,
     axis_of,
     axis_seen_from,
@@ -35,6 +36,7 @@ from ..primitives import (
     unit,
 )
 from ..rim_kinematics import DISC_PLANE, ZERO
+from ..round_shapes import PARALLEL
 from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face, out_of_edge
 from ..solid_solid import placed, placed_back
 from ..solids import (
@@ -43,6 +45,7 @@ from ..solids import (
     count_of,
     edge_label,
     edge_of,
+    edge_row,
     extent_of,
     face_label,
     farthest_corner,
@@ -163,7 +166,6 @@ def cap_on_face(world: Array, solids: Array, on: Plane, cap: int, room: Array, f
         p = along(rim_place(r, k), 1.0, middle)
         if over_face(solids, block, f, placed(room, p), border):
             put(found, BALL_PLANE, (j, POINT + POINTS * cap + k, i, label), ball(p, 0.0), plane(foot, n))
-    rim_over_border(world, solids, on, cap, room, found)
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
@@ -219,9 +221,48 @@ def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
     return best, edge, rim, normal
 
 
+@kernel(f"void({A2}, {A2}, ShapeAxis, int64, int64, {V3}, {A2})", borrows=True)
+def ends_along_edge(
+    world: Array, solids: Array, axis: ShapeAxis, i: int, g: int, way: Vector, found: Array
+) -> None:  # fmt: skip
+    """Add where the side of a cylinder along edge g of solid i begins and ends on it: at a corner, or at a rim."""
+    j, p, e, length, r = axis
+    block, n = int(world[i, BLOCK]), along(ZERO, way[0], axis_of(world, i, 0))
+    n = along(along(n, way[1], axis_of(world, i, 1)), way[2], axis_of(world, i, 2))
+    middle, u, half = edge_of(solids, block, g)
+    for end in range(2):
+        k = int(solids[edge_row(solids, block, g), end])
+        q = corner_of(solids, block, k)
+        if abs(dot3(e, along(q, -1.0, p))) < (1.0 - LEVEL) * length:
+            put(found, BALL_LINE, (i, k, j, 0), ball(q, 0.0), line(NONE, UP, r))
+        rim = along(p, length if end else -length, e)
+        if abs(dot3(u, along(rim, -1.0, middle))) <= (1.0 + BORDER) * half:
+            put_rim_on_line(world, j, end, i, edge_label(solids, block, g), line(middle, u, 0.0), n, found)
+
+
+@kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+def side_along_edge(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> tuple[int, float]:
+    """Add the contacts of the side of cylinder j with an edge of solid i along which it runs; as `side_on_solid`."""
+    axis, block = axis_seen_from(world, i, j), int(world[i, BLOCK])
+    for g in range(count_of(solids, block, 1)):
+        middle, u, half = edge_of(solids, block, g)
+        slope, d = dot3(u, axis.way), along(axis.middle, -1.0, middle)
+        if 1.0 - slope * slope >= PARALLEL * PARALLEL:
+            continue
+        t = dot3(d, u)
+        way = along(d, -t, u)
+        if abs(t) >= half + (1.0 - LEVEL) * axis.reach or not out_of_edge(solids, block, g, u, way, 0.0):
+            continue
+        far = math.sqrt(dot3(way, way))
+        if 0.0 < far <= world[j, 12] + limit:
+            ends_along_edge(world, solids, axis, i, g, along(NONE, 1.0 / far, way), found)
+        return g, far - world[j, 12]
+    return -1, -1e300
+
+
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
 def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> tuple[int, float]:
-    """Add the contacts of the side of cylinder j with edges and corners of solid i.
+    """Add the contacts of the side of cylinder j with edges and corners of solid i, across them.
 
     Returns the edge (-1: none), and how far the side is from them, -1e300 without any.
     """
@@ -243,9 +284,14 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: A
     for cap in range(2):
         cap_on_face(world, solids, on, cap, room, found)
     rise = dot3(n, e)
-    if abs(rise) >= LIKE_FACE:
-        corners_on_cap(world, solids, (i, j, 0 if rise > 0.0 else 1, limit, border), room, found)
-    elif abs(rise) <= LYING:
+    if abs(rise) >= LIKE_FACE:  # by the same features as where the cap decides: it does from where the cylinder tips
+        cap = 0 if rise > 0.0 else 1
+        corners_on_cap(world, solids, (i, j, cap, limit, border), room, found)
+        edges_on_cap(world, solids, (i, j, cap, limit, border), room, found)
+        return
+    for cap in range(2):
+        rim_over_border(world, solids, on, cap, room, found)
+    if abs(rise) <= LYING:
         axis = ShapeAxis(j, row3(room, 3), e, world[j, 13], world[j, 12])
         axis_on_face(world, solids, axis, i, f, limit, found, known)
 
@@ -262,7 +308,12 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
         return
     rim_gap, edge, rim, n = best_rim(world, solids, i, j, room)
     before = found[0, 0]
-    known, side_gap = side_on_solid(world, solids, i, j, limit, found)
+    known, side_gap = side_along_edge(world, solids, i, j, limit, found)
+    if known >= 0:
+        side_gap = max(side_gap, rim_gap)
+        rim_gap = side_gap
+    else:
+        known, side_gap = side_on_solid(world, solids, i, j, limit, found)
     if side_gap < flat - same:  # a shorter way out leads over the face or the cap: what is under it is not beside it
         known, side_gap, found[0, 0] = -1, -1e300, before
     border = BORDER * same / SAME

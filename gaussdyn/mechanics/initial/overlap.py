@@ -166,10 +166,15 @@ def _rows(system: System, t: float, q: Array) -> Sequence[Row]:
     rows = [
         row for row in system.near(t, q, rest, 0.0).rows(t, q, rest) if row.kind != "dry" and row.level == "position"
     ]
-    seen = {frozenset(_names(row)) for row in rows if row.gap < -TOLERANCE}
-    apart = _distances(system, q)
+    seen: dict[frozenset[str], float] = {}
+    for row in rows:
+        if row.gap < -TOLERANCE:
+            pair = frozenset(_names(row))
+            seen[pair] = min(seen.get(pair, 0.0), row.gap)
     return rows + [
-        _row(system, q, pair, gap) for pair, gap in apart.items() if gap < -SEAM and frozenset(pair) not in seen
+        _row(system, q, names, gap)
+        for names, gap in _distances(system, q).items()
+        if gap < 2.0 * seen.get(frozenset(names), 0.0) - SEAM
     ]
 
 
@@ -219,5 +224,7 @@ def _smallest(M: Array, rows: Sequence[Row], give: float = 0.0) -> Array | None:
             return None
         r = E @ u
         r[-1] -= 1.0
+        if r[-1] == 0.0:  # no d meets what is asked
+            return None
         x = x - scale * r[: len(M)] / r[-1]
     return np.asarray(solve_triangular(L.T, x, lower=False))

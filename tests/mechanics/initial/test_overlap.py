@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
-from gaussdyn.mechanics.collision.shapes import ConvexMesh, Cylinder, HalfSpace
+from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
+from gaussdyn.mechanics.collision.terrain.surfaces import Mesh
 from gaussdyn.mechanics.initial.overlap import check_apart, overlaps, pushed_apart
 from gaussdyn.mechanics.planar.bodies import Marker, Point, fixed
 from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact, Rod
@@ -126,3 +127,39 @@ def test_level_sides_that_overlap_by_hardly_anything_are_no_overlap():
     assert overlaps(system, level) == []
     (found,) = overlaps(system, _state([(0, 0, 0), (0.9, 0, 0.8)]))  # corners of both are in the other
     assert found.depth == pytest.approx(0.1, rel=0, abs=1e-15)
+
+
+def _slab(half):
+    """Return a plate of triangles, 1 m wide and 2 `half` thick."""
+    corners = np.array([(x, y, z) for z in (-half, half) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
+    sides = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    faces = [(a, *pair) for a, b, c, d in sides for pair in ((b, c), (c, d))]
+    return Mesh(vertices=corners, faces=faces, name="plate")
+
+
+@pytest.mark.parametrize("half", [0.05, 0.005, 0.0005])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Ellipsoid(half=(0.06, 0.05, 0.04)),
+        Sphere(radius=0.04),
+        Box(half=(0.06, 0.05, 0.04)),
+        Cylinder(radius=0.05, half_length=0.04),
+    ],
+    ids=lambda shape: type(shape).__name__,
+)
+def test_what_is_deep_in_a_mesh_is_seen_and_goes_out_on_the_nearer_side(shape, half):
+    """At any depth, through both sides of a thin plate and wholly within a thick one; beside it nothing is said."""
+    body, plate = solid("a", shape, density=1000.0), _slab(half)
+    system = SpatialSystem(bodies=[body], obstacles=[plate])
+    for share in (0.9, 0.5, 0.1):
+        for side in (1.0, -1.0):
+            z = side * share * (0.04 + half)
+            state = _state([(0.03, 0.02, z)])
+            (found,) = overlaps(system, state)
+            assert found.depth == pytest.approx((1.0 - share) * (0.04 + half), abs=1e-9)
+            apart = pushed_apart(system, state)
+            assert apart.q[2] == pytest.approx(side * (0.04 + half), abs=1e-3)
+            assert not overlaps(system, apart)
+    assert not overlaps(system, _state([(0.03, 0.02, 0.04 + half)]))
+    assert not overlaps(system, _state([(0.6, 0.02, 0.0)]))

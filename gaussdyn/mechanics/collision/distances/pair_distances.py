@@ -2,10 +2,11 @@
 
 Spheres, capsules, boxes and convex meshes are polyhedra, segments or points with a skin (`core_distance`): where one of
 two is a box or a mesh their distance is exact at any depth. All others are as far apart as the nearest of their
-features, which is the distance, of ellipsoids and surfaces while they are not deep in each other. Of a cylinder and one
-of these, or another cylinder, these may be others than those that count, or none, where they are deep in each other or
-far apart; then the distance is that of a prism of 64 sides within the cylinder, at most 1.3e-3 of its radius above its
-own, of two cylinders of both radii.
+features, which is the distance, of ellipsoids and surfaces while they are not deep in each other. What is deep in a
+surface, so that triangles pass through it, is so far behind their front, see `deep_in_surface`. Of a cylinder and an
+ellipsoid, a surface or another cylinder, features may be others than those that count, or none, where they are deep in
+each other or far apart; then the distance is that of a prism of 64 sides within the cylinder, at most 1.3e-3 of its
+radius above its own, of two cylinders of both radii.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import numpy as np
 from ...._show import brief
 from ....arrays import Array, IntArray
 from ..body_motions import BodyMotions
-from ..search import BOX, CAPSULE, CYLINDER, MESH, SPHERE, Shapes
+from ..search import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, MESH, SPHERE, SURFACE, Shapes
 from ..shapes import Box
 from ..solid_hull import Polyhedron, polyhedron_of
 from ..solid_tables import box_polyhedron
+from .deep_in_surface import Body, Triangles, depth_in, triangles_of
 
 SIDES = 64  # of the prism that takes the place of a cylinder
 WITHIN = 1.3e-3  # of its radius: how far its sides are from the cylinder at most
@@ -73,12 +75,15 @@ class PairDistances:
         These numbers.
     radius : Array, shape (c,)
         Of the balls about their places that hold them, m.
+    surfaces : dict of int to Triangles
+        By the numbers of shapes that are surfaces.
     """
 
     shapes: Shapes
     outlines: dict[int, Outline]
     numbers: IntArray
     radius: Array
+    surfaces: dict[int, Triangles]
 
     __repr__ = brief
 
@@ -90,7 +95,12 @@ class PairDistances:
         outlines = {k: _outline(shapes, k) for k in numbers.tolist()}
         place = shapes.arrays.forms[:, :3]
         far = [np.linalg.norm(one.solid.corners - place[k], axis=1).max() + one.skin for k, one in outlines.items()]
-        return cls(shapes, outlines, numbers, np.array(far))
+        forms, table = shapes.arrays.forms, shapes.arrays.table
+        surfaces = {
+            k: triangles_of(shapes.arrays.solids, int(table[k, 4]), forms[k, :3], forms[k, 3:12].reshape(3, 3))
+            for k in np.flatnonzero(kind == SURFACE).tolist()
+        }
+        return cls(shapes, outlines, numbers, np.array(far), surfaces)
 
     def at(self, bodies: BodyMotions, reach: float) -> dict[Pair, float]:
         """Return the signed distances up to `reach` (m), by the labels of the two shapes, sorted."""
@@ -110,6 +120,7 @@ class PairDistances:
             apart, gap = core_distance(core(a), core(b)) - one.skin - other.skin, gaps.get((i, j), np.inf)
             off = one.off + other.off
             gaps[i, j] = gap if off > 0.0 and apart - off <= gap <= apart else apart
+        self._deepen(gaps, bodies)
         return {
             (self.shapes.labels[i], self.shapes.labels[j]): gaps[i, j] for i, j in sorted(gaps) if gaps[i, j] <= reach
         }
@@ -122,6 +133,18 @@ class PairDistances:
         np.minimum.at(least, where, found.gaps(bodies))
         return {divmod(key, n): gap for key, gap in zip(keys.tolist(), least.tolist(), strict=True)}
 
+    def _deepen(self, gaps: dict[tuple[int, int], float], bodies: BodyMotions) -> None:
+        """Add the pairs of shapes and surfaces that are too deep in one another for features to see it."""
+        table, n = self.shapes.arrays.table, len(self.shapes.labels)
+        off = set(self.shapes.arrays.off.tolist()) if self.surfaces else set()
+        for i in np.flatnonzero((table[:, 1] >= 0) & (table[:, 0] != HALF_SPACE)).tolist() if self.surfaces else ():
+            body = _body(self.shapes, i, bodies)
+            for j, surface in self.surfaces.items():
+                pair = (min(i, j), max(i, j))
+                depth, unseen = (0.0, False) if pair[0] * n + pair[1] in off else depth_in(surface, body)
+                if depth > 0.0 and (unseen or gaps.get(pair, 0.0) >= 0.0):
+                    gaps[pair] = -depth
+
     def _near(self, bodies: BodyMotions, reach: float) -> list[tuple[int, int]]:
         """Return the pairs of cores, one of them solid, that may touch and whose balls are no farther apart."""
         n, table, numbers = len(self.shapes.labels), self.shapes.arrays.table, self.numbers
@@ -133,6 +156,19 @@ class PairDistances:
         near &= (body[i] != body[j]) & ~np.isin(a * n + b, self.shapes.arrays.off)
         near &= np.isin(table[a, 0], SOLID) | np.isin(table[b, 0], SOLID)
         return list(zip(a[near].tolist(), b[near].tolist(), strict=True))
+
+
+def _body(shapes: Shapes, k: int, bodies: BodyMotions) -> Body:
+    """Return shape k where it is, about its own centre."""
+    kind, form, owner = int(shapes.arrays.table[k, 0]), shapes.arrays.forms[k], shapes.arrays.table[k, 1]
+    turn = bodies.R[owner] @ form[3:12].reshape(3, 3)
+    centre = bodies.x[owner] + bodies.R[owner] @ form[:3]
+    if kind == ELLIPSOID:
+        point = np.zeros((1, 3)), np.zeros((0, 4), np.int64), np.zeros((0, 4))
+        return Body(*point, 1.0, turn * form[12:15], centre, float(form[12:15].max()))
+    solid, skin = _solid(shapes, k, kind, form[12:].tolist()), float(form[12]) if kind in (SPHERE, CAPSULE) else 0.0
+    radius = float(np.linalg.norm(solid.corners, axis=1).max()) + skin
+    return Body(solid.corners, solid.edges, np.column_stack([solid.normals, solid.offsets]), skin, turn, centre, radius)
 
 
 def _close(points: Array, far: float) -> tuple[IntArray, IntArray]:

@@ -21,7 +21,7 @@ MASS, CENTRE, INERTIA, LIFT = 0, 1, 4, 10  # columns of `Trees.inertia`
 STIFFNESS, REST = 0, 1  # columns of `Trees.springs`
 ARMATURE, DAMPING = range(2)  # columns of `Trees.losses`
 ABOVE, OF, SCALAR = range(3)  # columns of `Trees.dofs`
-INERTIAS, SPEEDS = range(2)  # entries of `Moving.known`
+INERTIAS, SPEEDS, ASKED = range(3)  # entries of `Moving.known`; from ASKED on one for each body
 
 
 @record(I2, A2, A2, I2, A2, A2, I2, A2, A2, A1)
@@ -96,8 +96,8 @@ class Moving(NamedTuple):
         The velocities that dampers of joints see, where a step takes the rest of them beside the mass.
     at, going : Array, shapes (nq,) and (nv,)
         The coordinates at which the bodies have been placed, and the velocities that the speeds are those of.
-    known : IntArray, shape (2,)
-        Whether `inertia`, and `speed` with `bias`, are those there.
+    known : IntArray, shape (2 + n,)
+        Whether `inertia`, and `speed` with `bias`, are those there; which bodies `place_asked` is to place.
     """
 
     x: Array

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..._jit import A1, I1, kernel
 from ...arrays import Array, IntArray
 from ..collision.vectors import V3, Vector, along, cross3, three, triple3, turned
 from .forest import (
     ALIGNED,
     ANCHOR,
+    ASKED,
     AXIS,
     BALL,
     CENTRE,
@@ -161,6 +164,17 @@ def keep_same(x: Array, kept: Array) -> bool:
     return same
 
 
+@kernel(f"void(Trees, Moving, {A1}, int64)", inline=True, borrows=True)
+def place_body(trees: Trees, moving: Moving, q: Array, b: int) -> None:
+    """Put the frame and the free motions of a body, whose parent stands there."""
+    put_frame(trees, moving, b)
+    known = True
+    for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
+        known = joint_moves(trees, moving, q, b, j) and known
+    if not known:
+        put_motions(trees, moving, b)
+
+
 @kernel(f"void(Trees, Moving, {A1})", borrows=True)
 def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
     """Put the frames and free motions of all bodies at q."""
@@ -168,12 +182,31 @@ def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
         return
     moving.known[INERTIAS] = moving.known[SPEEDS] = 0
     for b in range(len(trees.inertia)):
-        put_frame(trees, moving, b)
-        known = True
-        for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
-            known = joint_moves(trees, moving, q, b, j) and known
-        if not known:
-            put_motions(trees, moving, b)
+        place_body(trees, moving, q, b)
+
+
+@kernel("void(Trees, Moving, int64)", borrows=True)
+def ask_for(trees: Trees, moving: Moving, b: int) -> None:
+    """Have `place_asked` place a body, and those on the way to it."""
+    while 0 <= b < len(trees.inertia) and moving.known[ASKED + b] == 0:
+        moving.known[ASKED + b] = 1
+        b = trees.bodies[b, PARENT]
+
+
+@kernel(f"void(Trees, Moving, {A1})", borrows=True)
+def place_asked(trees: Trees, moving: Moving, q: Array) -> None:
+    """Put the frames and free motions at q of the bodies asked for, and of no others."""
+    every = True
+    keep_same(q, moving.at)
+    moving.known[INERTIAS] = moving.known[SPEEDS] = 0
+    for b in range(len(trees.inertia)):
+        if moving.known[ASKED + b]:
+            moving.known[ASKED + b] = 0
+            place_body(trees, moving, q, b)
+        else:
+            every = False
+    if not every:
+        moving.at[0] = np.nan  # whoever needs all of them places them
 
 
 @kernel("void(Trees, Moving)", borrows=True)

@@ -14,7 +14,8 @@ from gaussdyn import InputError, MoreauJean, SpatialSystem, check_system
 from gaussdyn.linalg.rotations import quaternion_of
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.trees import TreeSystem
-from gaussdyn.mechanics.trees.forest_state import ForestState
+from gaussdyn.mechanics.trees.forest_state import ForestState, held
+from gaussdyn.mechanics.trees.kinematics import ask_for, place_asked, place_bodies
 from gaussdyn.mechanics.trees.motion import forest_forces, forest_kinetic, forest_mass
 
 TREES = zoo()
@@ -51,6 +52,30 @@ def test_what_is_known_of_one_state_is_not_taken_for_another() -> None:
         assert np.array_equal(h, fresh.force()[0])
         assert np.array_equal(M, fresh.mass())
         assert kinetic == pytest.approx(0.5 * v @ M @ v, rel=1e-13)
+
+
+def test_bodies_that_are_asked_for_stand_as_they_do_with_all_others() -> None:
+    """Bit by bit, with those on the way to them; what is not there is not taken to be there."""
+    a, b = random_state(TREES, 2), random_state(TREES, 3)
+    moving, whole = ForestState.at(TREES.forest, a.q).forest.moving, ForestState.at(TREES.forest, b.q).forest.moving
+    known, kept, fresh, n = held(TREES.forest.trees), held(moving), held(whole), len(TREES.bodies)
+    place_bodies(known, kept, a.q)
+    place_bodies(known, fresh, b.q)
+    ask_for(known, kept, n - 1)
+    ask_for(known, kept, -1)  # the ground
+    place_asked(known, kept, b.q)
+    same = [np.array_equal(moving.R[k], whole.R[k]) and np.array_equal(moving.x[k], whole.x[k]) for k in range(n)]
+    assert same[n - 1]
+    assert not all(same)
+    place_bodies(known, kept, b.q)
+    assert np.array_equal(moving.R, whole.R)
+    assert np.array_equal(moving.S, whole.S)
+    for k in range(n):
+        ask_for(known, kept, k)
+    place_asked(known, kept, a.q)
+    place_bodies(known, fresh, a.q)
+    assert np.array_equal(moving.at, a.q)
+    assert np.array_equal(moving.S, whole.S)
 
 
 def twin(system: TreeSystem) -> SpatialSystem:

@@ -11,9 +11,10 @@ from ....mechanics.collision.broad_phase import find_again, find_features, lasts
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.spatial.contacts import CLOSED, SLACK
 from ....mechanics.trees.forest import LAST
+from ....mechanics.trees.kinematics import ask_for, place_asked
 from ..feature_lists import copy_feature, join_lists, place_of
 from ..scheme import ALLOWED
-from .evaluate import move, point_speed, put_motion, put_poses, standing
+from .evaluate import move, point_speed, put_motion, put_poses, standing, stands_at
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
@@ -93,6 +94,18 @@ def out_of_reach(model: Model, data: Data) -> bool:
     return bool(2.0 * most <= shapes.numbers[REACH])
 
 
+@kernel(f"void(Model, {A1}, int64)", borrows=True)
+def place_unsteady(model: Model, q: Array, n: int) -> None:
+    """Put the bodies at q whose pairs have one of the n contacts that are listed, and may have others."""
+    s, forest = model.shapes, model.forest
+    for f in range(0 if stands_at(forest, q) else n):
+        if not lasts(s.arrays.table[s.label[f, 0], 0], s.arrays.table[s.label[f, 2], 0]):
+            ask_for(forest.trees, forest.moving, s.bodies[f, 0])
+            ask_for(forest.trees, forest.moving, s.bodies[f, 1])
+    if not stands_at(forest, q):
+        place_asked(forest.trees, forest.moving, q)
+
+
 @kernel(f"int64(Model, Data, {A1}, int64, float64, float64, boolean)", borrows=True)
 def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, least: float, known: bool) -> int:
     """Add to the n contacts those that are open by `reach` at most at q, and by `least` at least where bodies are.
@@ -101,7 +114,9 @@ def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, leas
     """
     s = model.shapes
     if model.layout.who == FOREST:  # whose bodies stand there, and `shapes` says where they are all the same
-        moving = standing(model, q, model.forest).moving
+        if known:
+            place_unsteady(model, q, n)
+        moving = model.forest.moving if known else standing(model, q, model.forest).moving
         ahead = look_again(s, moving.x, moving.R, reach, n) if known else look(s, moving.x, moving.R, reach, True)
     else:
         put_poses(model, q, model.forest)

@@ -60,7 +60,7 @@ from .records import (
     Program,
     Rows,
 )
-from .shape_contacts import contact_of_shapes, contact_of_trees, gap_of_trees, rates_of_trees
+from .shape_contacts import contact_of_shapes, contact_of_trees, gap_of_trees, place_touching, rates_of_trees
 
 run = caller(f"void(float64, {A1}, {A1}, {A1}, {A1}, {A1})")
 ASK_MASS, ASK_FORCE, ASK_ROWS, ASK_MOVE, ASK_POTENTIAL, ASK_POWER, ASK_PROGRAM = range(7)
@@ -230,15 +230,20 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
 @kernel(f"void(Model, {A1}, {A1}, {I1}, Rows)", borrows=True, rare=True)
 def forest_rates(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -> None:
     """Fill in gaps and rates of trees where they act, but for rows that are always the same; J is not asked for."""
-    layout, forest = model.layout, standing(model, q, model.ahead)
+    layout, forest = model.layout, model.ahead
     kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
     for k in range(n):
         if acts[k] and kinds[k, WHAT] > RUB:
             i = layout.start[k]
             if not placed:
+                forest = standing(model, q, model.ahead)
                 put_forest(forest, q, v)
             placed = True
             rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
+    if not placed:
+        forest = model.forest if stands_at(model.forest, q) else model.ahead
+        if not stands_at(forest, q):
+            place_touching(layout, model.shapes, forest, q, acts)
     rates_of_trees(layout, model.shapes, forest, v, acts, rows)
 
 

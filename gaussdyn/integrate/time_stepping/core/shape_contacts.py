@@ -8,6 +8,7 @@ from ....mechanics.collision.feature_kinematics import axis_of_row, chart_at, co
 from ....mechanics.collision.vectors import V3, Vector, along, cross3, dot3, three, triple3
 from ....mechanics.spatial.row_kernels import ZERO, Mechanism, add_wrench
 from ....mechanics.trees.forest import ABOVE, LAST, ROOT, Forest
+from ....mechanics.trees.kinematics import ask_for, place_asked
 from .records import HIGH, LOW, Layout, Rows, Shapes
 
 
@@ -161,6 +162,15 @@ def going(forest: Forest, v: Array, b: int) -> tuple[Vector, Vector]:
     while d >= 0:
         w, u, d = along(w, v[d], three(S[d], 0)), along(u, v[d], three(S[d], 3)), dofs[d, ABOVE]
     return w, u
+
+
+@kernel(f"void(Layout, Shapes, Forest, {A1}, {I1})", borrows=True)
+def place_touching(layout: Layout, shapes: Shapes, forest: Forest, q: Array, acts: IntArray) -> None:
+    """Put the bodies at q that have contacts that act."""
+    for k in range(layout.counts[2], layout.counts[0]):
+        for side in range(2 if acts[k] else 0):
+            ask_for(forest.trees, forest.moving, shapes.bodies[k - layout.counts[2], side])
+    place_asked(forest.trees, forest.moving, q)
 
 
 @kernel(f"void(Layout, Shapes, Forest, {A1}, {I1}, Rows)", borrows=True)

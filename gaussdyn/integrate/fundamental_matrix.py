@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
-from .contact_modes import OPEN, Modes
+from .contact_modes import OPEN, Modes, rough
 from .event_driven.compiled.phase_arrays import CompiledPhase
 from .event_driven.compiled.phase_variations import AT, SHIFT, WEIGHTS, VariedPhase
 from .event_driven.integrator import EventDriven
@@ -92,7 +92,7 @@ def fundamental_matrix(
     Raises
     ------
     InputError
-        Several events at one time, a touch that grazes, infinitely many impacts, a run that stops.
+        Several events at one time, a grazing touch, friction that sets in, infinitely many impacts, a run that stops.
     """
     stepper, passed = (stepper or EventDriven()).for_run(), list[Change]()
     Phi = np.eye(2 * system.nv)
@@ -102,6 +102,8 @@ def fundamental_matrix(
             given = f"a run that stops at t = {step.state.t:.9g} s: {step.ends or step.solution.message}"
             raise InputError("motion", given, "a motion that goes on", f"Write t_end={state.t:.6g}.")
         changes = [one for one in step.changes or () if one.kind not in NOTED]
+        if changes and step.arcs:
+            _check_friction(system, State(t=step.arcs[0].t, q=step.arcs[0].q[0], v=step.arcs[0].v[0]), changes)
         modes = changes[0].modes_before if changes else None
         for arc in step.arcs:
             start = State(t=arc.t, q=arc.q[0], v=arc.v[0])
@@ -149,6 +151,17 @@ def close_motion(
         state = State(t=state.t, q=system.move(state.q, step[:nv], 1.0), v=state.v + step[nv:])
     given = f"a motion that misses its beginning by {best:.3g} at best after {period:.9g} s"
     raise InputError("orbit", given, "a motion that closes", "Write another state, or period=..")
+
+
+def _check_friction(system: System, before: State, changes: Sequence[Change]) -> None:
+    """Raise where friction sets in that there was none of before: there the equations have a bend."""
+    rows = system.near(before.t, before.q, before.v, 0.0).rows(before.t, before.q, before.v)
+    smooth = {row.id for row in rows if row.frictional and not rough(row)}
+    for one in changes:
+        if one.kind in ("slip", "stick", "roll") and one.id in smooth:
+            given = f"friction of {one.id} that sets in at {one.t:.9g} s"
+            mend = f"Write t_end={one.t:.6g} to end there, or begin later."
+            raise InputError("motion", given, "friction all the time, or none", mend)
 
 
 def _last_modes(system: System, end: State, at: State) -> Modes:

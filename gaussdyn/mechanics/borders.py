@@ -92,7 +92,7 @@ class Tip(NamedTuple):
 
 
 class Along(NamedTuple):
-    """A straight piece, and the point of it that touches, in space: point(pose of the other body, pose of its own), m."""
+    """A straight piece, and the point of it that touches, in space: point(other body's pose, its own body's), m."""
 
     body: str
     line: Line

@@ -16,7 +16,7 @@ from gaussdyn.integrate.fundamental_matrix import close_motion, fundamental_matr
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.collision.shapes import HalfSpace, Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.lagrangian import Holonomic, LagrangianSystem
+from gaussdyn.mechanics.lagrangian import Contact, Holonomic, LagrangianSystem
 from gaussdyn.mechanics.spatial.bodies import ball, brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
@@ -175,3 +175,14 @@ def test_events_at_one_time_have_no_derivative():
     system = UserSystem(2, np.eye(2), [-G, -G], both)
     with pytest.raises(InputError, match="events that are apart"):
         fundamental_matrix(system, State(q=[1.0, 1.0], v=[0.0, 0.0]), 1.0)
+
+
+def test_friction_that_sets_in_has_no_derivative_here():
+    """mu = max(0, x - 1/2): the equations have a bend at x = 1/2, across which differences of states tell nothing."""
+    x, y = dynamicsymbols("x y")
+    rough = Contact(y, x.diff(), mu=sp.Max(0, x - sp.Rational(1, 2)), name="track")
+    system = LagrangianSystem([x, y], kinetic=(x.diff() ** 2 + y.diff() ** 2) / 2, potential=G * y, constraints=[rough])
+    state = State(q=[0.0, 0.0], v=[1.5, 0.0])
+    with pytest.raises(InputError, match=r"friction of track that sets in at 0.333333333 s"):
+        fundamental_matrix(system, state, 0.6)
+    assert fundamental_matrix(system, state, 0.3).Phi[0, 2] == pytest.approx(0.3, abs=1e-9)

@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"^from \.+_jit import", re.MULTILINE)
 COMPILER = PACKAGE / "_jit"
 IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-ALWAYS = ("__init__.py", "kernels.py", "lean.py", "rare.py", "records.py")  # of `_jit`: what compiles them
+ALWAYS = ("__init__.py", "kernels.py", "lean.py", "rare.py", "record_types.py")  # of `_jit`: what compiles them
 CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 

@@ -21,6 +21,6 @@ from .kernels import kernel_from as kernel_from
 from .kernels import loaded as loaded
 from .kernels import types as types
 from .kernels import unkept as unkept
-from .records import Held as Held
-from .records import nothing as nothing
-from .records import record as record
+from .record_types import Held as Held
+from .record_types import nothing as nothing
+from .record_types import record as record

@@ -34,7 +34,7 @@ from numba.extending import intrinsic
 from .._cache import NEEDED, kernel_directory, machine_code, reason, say
 from .lean import lean, short_loops
 from .rare import Words, called_late
-from .records import RECORDS
+from .record_types import RECORDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 _IR: Any = cgutils.ir

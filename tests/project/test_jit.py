@@ -466,7 +466,7 @@ def test_a_kernel_is_made_of_what_its_file_reaches() -> None:
     from gaussdyn._kernel_files import kernel_sources, machine_code_name, parts_of
 
     path = ROOT / "gaussdyn" / "linalg" / "dense.py"
-    assert {file.name for file in parts_of(path)} >= {"dense.py", "kernels.py", "records.py"}
+    assert {file.name for file in parts_of(path)} >= {"dense.py", "kernels.py", "record_types.py"}
     assert len({machine_code_name(path) for path in kernel_sources()}) == len(kernel_sources())
 
 

@@ -105,8 +105,7 @@ def refuse_corners(name: str, points: int, corners: int, more: str = "") -> None
     InputError
         Always.
     """
-    fewer = f"vertices=points[::{points // 300 + 1}]"
-    mend = f"Take fewer points: {fewer}, or a mesh made coarser where it came from."
+    mend = f"Take fewer points: vertices=points[::{points // 300 + 1}], or a mesh made coarser where it came from."
     raise InputError(name, f"a hull with {more}{corners} corners", "about 450 corners at most", mend)
 
 
@@ -137,7 +136,8 @@ def farthest_points(points: Array, order: IntArray, ways: Array) -> IntArray:
     sorted_points = points[order]
     low, high = (np.minimum.reduceat(sorted_points, starts), np.maximum.reduceat(sorted_points, starts))
     most = 0.5 * ((low + high) @ ways.T + (high - low) @ np.abs(ways).T)  # of the boxes about the blocks
-    best = (points[:: len(points) // 1000 + 1] @ ways.T).max(axis=0)
+    sample, rounding = points[:: len(points) // 1000 + 1], 1e-12 * np.abs(points).max() * np.abs(ways).sum(axis=1)
+    best = (sample @ ways.T).max(axis=0) - rounding
     found = set()
     for k, way in enumerate(ways):
         blocks = np.flatnonzero(most[:, k] >= best[k])

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import Array
 from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere
-from ..collision.terrain.surfaces import Surface
+from ..collision.terrain.surfaces import HeightField, Surface
 
 UNITS = 500.0  # sizes that differ by more are warned of
 MEND = "Lengths are in m; from a file in millimetres: read_mesh(path, scale=1e-3)."
@@ -18,7 +18,8 @@ MEND = "Lengths are in m; from a file in millimetres: read_mesh(path, scale=1e-3
 def warn_of_units(names: Sequence[str], radii: Array, obstacles: Sequence[HalfSpace | Shape | Surface]) -> None:
     """Warn where some lengths seem to be in another unit: of bodies, or of the largest body and obstacle.
 
-    Ground is often much wider than a body, but hardly as much thicker; small pins may bear a large body.
+    What lies below is often much wider than a body, but hardly as much thicker, unless it is a landscape; small pins
+    may bear a large body.
 
     Parameters
     ----------
@@ -38,9 +39,11 @@ def warn_of_units(names: Sequence[str], radii: Array, obstacles: Sequence[HalfSp
     sized = [(obstacle.name, _half_sides(obstacle)) for obstacle in obstacles if not isinstance(obstacle, HalfSpace)]
     if sized:
         wide, wide_name = max((float(np.linalg.norm(half)), name) for name, half in sized)
-        thick, thick_name = max((float(half.min()), name) for name, half in sized)
         pairs.append((bodies[-1], (wide, f"{wide_name!r} {wide:.3g} m")))
-        pairs.append(((thick, f"{thick_name!r} is {2.0 * thick:.3g} m thick"), bodies[-1]))
+    lands = {obstacle.name for obstacle in obstacles if isinstance(obstacle, HeightField)}
+    if solids := [(float(half.min()), name) for name, half in sized if name not in lands]:
+        thick, name = max(solids)
+        pairs.append(((thick, f"{name!r} is {2.0 * thick:.3g} m thick"), bodies[-1]))
     for (large, said), (small, of) in pairs:
         if 0.0 < UNITS * small <= large:
             text = f"sizes: {said}, {of}. Is one of them in another unit? {MEND}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
 
 import numpy as np
@@ -65,10 +64,8 @@ def test_convex_meshes(points, faces, said):
 @pytest.mark.parametrize("sides", [(1.0, 1.0, 1.0), (1.0, 0.1, 1e-3)])
 def test_a_hull_with_too_many_corners_is_refused(count, sides):
     """At once: before the hull is made, as soon as enough points are seen to be its corners."""
-    start = time.process_time()
     with pytest.raises(InputError, match=r"(?P<n>\d+) corners.*450 corners at most.*Take fewer.*coarser") as said:
         ConvexMesh(vertices=_sphere(count) * sides, faces=np.zeros((1_000, 3), dtype=np.int8))
-    assert time.process_time() - start < 2.0  # the hull alone of half a million points took 7 s
     step = int(re.search(r"points\[::(\d+)\]", str(said.value))[1])
     ConvexMesh(vertices=_sphere(count)[::step] * sides)
 
@@ -78,7 +75,11 @@ def test_corners_are_counted_among_points_within():
     rng = np.random.default_rng(0)
     for points in (
         rng.uniform(-1, 1, (20_000, 3)),
-        np.stack(np.meshgrid(*[np.linspace(0, 1, 20)] * 3), -1).reshape(-1, 3),
+        *(
+            np.stack(np.meshgrid(*[np.linspace(-1, 1, 20)] * 3), -1).reshape(-1, 3) * rng.uniform(0.1, 2, 3)
+            for _ in range(9)
+        ),
+        np.repeat(CUBE * (1.3, 0.1, 7.0), 600, axis=0),
         np.vstack([CUBE, 0.5 + 0.49 * _sphere(5000)]),
     ):
         assert len(ConvexMesh(vertices=points).hull.corners) < 450
@@ -145,7 +146,7 @@ def test_a_body_or_an_obstacle_in_another_unit_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wide = Box(half=(500.0, 500.0, 0.5), name="wide")
-        field = HeightField(heights=np.zeros((3, 3)), spacing=(500.0, 500.0), name="field")
+        field = HeightField(heights=900.0 * np.eye(3), spacing=(500.0, 500.0), name="field")
         pins = [Sphere(radius=1e-5, at=(x, 0, 0), name=f"pin{x}") for x in range(3)]
         for obstacles in ([ground, table], [wide], [field], [*pins, table], [HalfSpace(name="floor")]):
             SpatialSystem(bodies=[solid("rock", rock, density=1.0)], obstacles=obstacles)

@@ -300,7 +300,11 @@ def test_ctrl_c_comes_through_while_a_state_is_examined(monkeypatch):
         return look(self, system, state, control)
 
     monkeypatch.setattr(Examination, "look", pressed)
-    run = simulate(build("zeno_ball"), examine="cheap", on_interrupt="return")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts beside itself ignores it
+    try:
+        run = simulate(build("zeno_ball"), examine="cheap", on_interrupt="return")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert run.interrupted
     assert 10 < len(run.steps.t) < 40
     assert set(run.steps.outcome) == {"UNIQUE"}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -71,33 +70,9 @@ def _off(arc: Arc, x: Array, rates: Array, M: Array, scales: tuple[float, float]
     rest there is none, but rounding. The second is the absolute error that x may have.
     """
     (least, atol), most = scales, np.abs(rates).max(axis=0)
-    moved, unsure = _moved_within(arc, rates)
-    off = np.vstack((np.abs(x[1:-1] - x[0] - moved) - unsure, np.abs(x[-1] - x[0] - arc.weights @ rates)))
-    off = off.max(axis=0) - CLOCK * abs(arc.t_end) * most - atol
+    off = np.abs(x[-1] - x[0] - arc.weights @ rates) - CLOCK * abs(arc.t_end) * most - atol
     size = M @ (np.abs(x[0]) + np.abs(x[-1]) + arc.h * most)
     return relative(M @ np.maximum(off, 0.0), np.maximum(size, least))
-
-
-def _moved_within(arc: Arc, rates: Array) -> tuple[Array, Array]:
-    """Return how far rates lead to the samples inside an arc, and what a polynomial of one degree less has other.
-
-    The weights of a whole arc are of twice the order, but a sample inside hardly counts in them where it is short.
-    """
-    sure, less = _integrals(tuple(arc.nodes.tolist()))
-    return arc.h * (sure @ rates), np.abs(arc.h * ((sure - less) @ rates))
-
-
-@lru_cache(maxsize=16)
-def _integrals(nodes: tuple[float, ...]) -> tuple[Array, Array]:
-    """Return what takes values at nodes to the integrals from 0 to those inside, of two polynomials through them."""
-    c, n = np.array(nodes), len(nodes)
-    if n < 3:
-        return np.zeros((max(n - 2, 0), n)), np.zeros((max(n - 2, 0), n))
-    fits = [np.linalg.pinv(np.vander(c, k, increasing=True)) for k in (n, n - 1)]
-    sure, less = (
-        np.vander(c[1:-1], len(fit) + 1, increasing=True)[:, 1:] / np.arange(1, len(fit) + 1) @ fit for fit in fits
-    )
-    return sure, less
 
 
 def _free(one: RecordedArc) -> float:
@@ -151,30 +126,12 @@ def laws(motion: RecordedMotion) -> float:
 
     Slips in an arc no longer than events are known to are as good as zero. Those in space, and rollings, no faster than
     velocities are known to have no direction of their own: theirs is that of their friction. Of friction there is as
-    much as slip has, contact by contact, also where several share a load and only their sum moves anything. What
-    is held allows the accelerations of every sample, those at the ends too.
+    much as slip has, contact by contact, also where several share a load and only their sum moves anything.
     """
     arcs = [
         one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
     ]
-    worst = max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
-    return max(worst, *(_off_held(at, one.arc.modes) for one in arcs for at in one.samples), 0.0)
-
-
-def _off_held(sample: Sample, modes: Mapping[str, str]) -> float:
-    """Return the largest second rate of what is held over the largest of its terms: some may be but rounding."""
-    d, held = sample.dynamics, []
-    for row in d.rows:
-        if row.kind == "bilateral":
-            held.append((row.J, row.drift))
-        elif row.id in modes:
-            part = _held(row, modes[row.id])
-            held.append((row.J[part], row.drift[part]))
-    if not held:
-        return 0.0
-    J, drift = np.concatenate([one[0] for one in held]), np.concatenate([one[1] for one in held])
-    reach = np.abs(d.x_free) + np.abs(sample.a)
-    return relative(np.abs(J @ sample.a + drift), np.abs(J) @ reach + np.abs(drift))
+    return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
 
 
 def _slides(row: Row, mode: str | None, r: Array) -> list[tuple[slice, float]]:

@@ -156,6 +156,9 @@ def _impulses(group: Any, n: int) -> tuple[dict[str, Array], ...]:
     found: tuple[dict[str, Array], ...] = tuple({} for _ in range(n - 1))
     if group is None:
         return found
+    if not hasattr(group, "keys"):
+        mend = 'contacts = file.create_group("contacts"), then contacts["id"], ["state"], ["impulse"] = ..'
+        raise InputError("contacts", "a data set", "a group with id, state and impulse", mend)
     state, p = (_numbers(group, name, dim, holds) for name, dim, holds in IMPULSES)
     ids = np.asarray(_entry(group, "id", "ids of rows, (m,)"))
     if not len(state) == len(ids) == len(p) or ids.ndim != 1:

@@ -116,7 +116,7 @@ def turns_beyond(guard: Guard) -> bool:
 def _step_of(segment: Segment, phase: Phase, end: float, before: Instant, accuracy: Accuracy) -> Stretch:
     """Take one step with an accuracy, and look for the first event in it."""
     task = segment.task
-    kernels = CompiledPhase.of(phase, accuracy, task.known.mechanism)
+    kernels = _compiled(phase, task, accuracy)
     motion = PhaseMotion(phase=phase, control=task.control, accuracy=accuracy, kernels=kernels)
     done = motion.step(before, segment.pace, end, task.goal)
     piece, after = done.piece, done.after
@@ -135,8 +135,8 @@ def _step_of(segment: Segment, phase: Phase, end: float, before: Instant, accura
     return Stretch(segment, piece, found, after=after, look=kernels.look, one_step=done.one_step, judged=judged)
 
 
-def _compiled(phase: Phase, task: Task) -> CompiledPhase:
-    return CompiledPhase.of(phase, task.accuracy, task.known.mechanism)
+def _compiled(phase: Phase, task: Task, accuracy: Accuracy) -> CompiledPhase:
+    return CompiledPhase.of(phase, accuracy, task.known.mechanism)
 
 
 def _found(
@@ -170,7 +170,7 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
         return Stretch(segment)
     if phase.system is not task.whole or pace.h <= 0.0 or task.events:
         return Stretch(segment)
-    kernels = _compiled(phase, task)
+    kernels = _compiled(phase, task, task.accuracy)
     if kernels.borders or kernels.watched:
         return Stretch(segment)
     if turning:

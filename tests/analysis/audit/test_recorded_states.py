@@ -180,6 +180,15 @@ def test_what_is_missing_or_no_number_in_a_file_is_named_with_what_it_should_hol
             RecordedStates.load(path)
 
 
+def test_contacts_that_are_no_group_are_named(tmp_path):
+    path = written(tmp_path / "other.h5", *sliding()[1:])
+    with h5py.File(path, "a") as file:
+        del file["contacts"]
+        file["contacts"] = np.zeros(3)
+    with pytest.raises(SceneError, match=r"\[contacts\].*a data set.*create_group"):
+        RecordedStates.load(path)
+
+
 @pytest.mark.parametrize("name", ["params", "stepper"])
 @pytest.mark.parametrize("text", ["{", "[1]", "3"])
 def test_attributes_that_are_no_json_objects_are_named(tmp_path, name, text):

@@ -97,7 +97,7 @@ class Body:
         return Held(Core(np.ascontiguousarray(self.points), self.edges, np.ascontiguousarray(self.faces)))
 
 
-def triangles_of(solids: Array, block: int, place: Array, frame: Array) -> Triangles:
+def triangles_in_space(solids: Array, block: int, place: Array, frame: Array) -> Triangles:
     """Return the triangles of a block of `surface_tables` where it is."""
     V, F, first = int(solids[block, 0]), int(solids[block, 2]), int(solids[block, 3])
     loops = solids[int(solids[block + 1, 1]) :][: 3 * F, 0].astype(np.int64).reshape(F, 3)

@@ -24,7 +24,7 @@ from ..search import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, MESH, SPHERE
 from ..shapes import Box
 from ..solid_hull import Polyhedron, polyhedron_of
 from ..solid_tables import box_polyhedron
-from .deep_in_surface import Body, Triangles, depth_in, triangles_of
+from .deep_in_surface import Body, Triangles, depth_in, triangles_in_space
 
 SIDES = 64  # of the prism that takes the place of a cylinder
 WITHIN = 1.3e-3  # of its radius: how far its sides are from the cylinder at most
@@ -97,7 +97,7 @@ class PairDistances:
         far = [np.linalg.norm(one.solid.corners - place[k], axis=1).max() + one.skin for k, one in outlines.items()]
         forms, table = shapes.arrays.forms, shapes.arrays.table
         surfaces = {
-            k: triangles_of(shapes.arrays.solids, int(table[k, 4]), forms[k, :3], forms[k, 3:12].reshape(3, 3))
+            k: triangles_in_space(shapes.arrays.solids, int(table[k, 4]), forms[k, :3], forms[k, 3:12].reshape(3, 3))
             for k in np.flatnonzero(kind == SURFACE).tolist()
         }
         return cls(shapes, outlines, numbers, np.array(far), surfaces)

@@ -17,6 +17,7 @@ from .mends import WHERE, numbers, one_number
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+FLOAT = np.dtype(np.float64)  # the one object of its kind: quicker to compare with than equality
 SMALL = 16
 ONLY_FLOATS = {float}
 EPS = float(np.finfo(np.float64).eps)
@@ -33,9 +34,11 @@ def vector(name: str, value: ArrayLike, size: int | None = None, *, finite: bool
     if isinstance(value, list) and len(value) == size and size <= SMALL and _finite_floats(value):
         return np.array(value)
     x = _numbers(name, value)
-    if x.ndim == 0:
+    given = x.shape
+    if not given:
         x = x.reshape(1)
-    if x.ndim != 1 or (size is not None and x.shape[0] != size):
+        given = (1,)
+    if len(given) != 1 or (size is not None and given[0] != size):
         shape = "n" if size is None else size
         raise InputError(name, f"shape {x.shape}", f"a vector of shape ({shape},)", numbers(name, size))
     return finite_only(name, x) if finite else x
@@ -54,6 +57,8 @@ def matrix(
         If `value` is not numeric, has another shape, or holds NaN or infinity.
     """
     x = _numbers(name, value)
+    if x.shape == (rows, cols) and rows:
+        return finite_only(name, x) if finite else x
     if x.size == 0:
         given = x.shape if x.ndim == 2 else (0, 0)  # an empty matrix keeps the size it has
         shape = (given[0] if rows is None else rows, given[1] if cols is None else cols)
@@ -107,7 +112,7 @@ def _finite_floats(value: list[Any]) -> bool:
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:
-    if type(value) is np.ndarray and value.dtype == np.float64:
+    if type(value) is np.ndarray and value.dtype is FLOAT:
         return value.copy()
     try:
         given = np.asarray(value)

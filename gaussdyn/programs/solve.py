@@ -59,9 +59,11 @@ def solve(
         If `problem` is none of the above, `method` does not apply to it, or `tol`, `seconds` or `effort` is not a
         number >= 0.
     """
-    for name, limit in (("tol", tol), ("seconds", 0.0 if seconds is None else seconds), ("effort", effort)):
-        if type(limit) is not float or not 0.0 <= limit < math.inf:  # quick, for this runs often
-            scalar(name, limit, low=0.0)
+    if not (type(tol) is type(effort) is float and 0.0 <= tol < math.inf and 0.0 <= effort < math.inf):
+        scalar("tol", tol, low=0.0)  # called only where need be: a contact from Python takes few microseconds
+        scalar("effort", effort, low=0.0)
+    if seconds is not None:
+        scalar("seconds", seconds, low=0.0)
     if method is not None:
         if isinstance(method, type) or not hasattr(method, "solve"):
             raise InputError(

@@ -24,7 +24,7 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.blocks.verify import verified
-from ...programs.solution.residuals import BORDER
+from ...programs.laws.laws import BORDER
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from .saved_rows import listing, one_sided

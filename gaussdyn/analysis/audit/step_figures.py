@@ -15,8 +15,8 @@ from ...contact.reactions import law_residual
 from ...contact.snapshot import LocalDynamics
 from ...mechanics.rows import Row
 from ...mechanics.trees.system import TreeSystem
+from ...programs.laws.laws import BORDER
 from ...programs.problems.complementarity import ComplementarityProblem
-from ...programs.solution.residuals import BORDER
 from .recorded_step import RecordedStep
 
 EXACT = 1e-12  # of the largest impulse: one that may be rounding

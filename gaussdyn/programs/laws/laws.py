@@ -19,6 +19,7 @@ from ...linalg.cones import norms, project_disc, project_friction_cone, project_
 
 MU, MU_S, CAP, MU_R = range(4)  # columns of the parameter table
 STEEP = 100.0  # friction from which on the rounding of u_T counts in mu |u_T|
+BORDER = 1e-8  # a block nearer than this (in units of |rho q|) to the border of two modes is degenerate
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..._jit import A1, I1, kernel
-from ...arrays import Array, IntArray
+from ...arrays import EPS, Array, IntArray
+from ...linalg.sparse_rows import ROWS, Rows, motion
+from ..laws.laws import BORDER
 from ..laws.projections import (
     TABLE,
     Table,
@@ -115,7 +117,8 @@ def audit(
     out: |F_rho|^2, |F_1|^2, |excess|^2, penetration, cone, slip, angle, r.u, |rho q|, |q|, |r|, |u|.
     """
     code, start, P = table
-    U, R, F, work = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros((7, 6))
+    work = np.zeros((10, 6))
+    U, R, F = work[7], work[8], work[9]
     out[:] = 0.0
     squares(start, q, u, r, rho, out)
     tol = border * (out[8] if out[8] > 0.0 else 1.0)
@@ -137,3 +140,30 @@ def audit(
             out[3] = max(out[3], abs(U[0]) if c in (2, 4) else -U[0])
         if c in (1, 2, 6, 7, 8):
             friction_figures(c, mode[k], p, U[:d], R[:d], rho[k], tol, out)
+
+
+@kernel(f"boolean({ROWS}, {TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, {I1})", entry=True)
+def examined(
+    rows: Rows, table: Table, q: Array, r: Array, rho: Array, u: Array, figures: Array, mode: IntArray
+) -> bool:
+    """Add W r to u; put the residuals of r (10, in the order of `Residuals`) into figures, the blocks' modes into mode.
+
+    Returns whether |r| is finite.
+    """
+    out = np.empty(12)
+    motion(rows, u, r, u)
+    audit(table, q, u, r, rho, BORDER, out, mode)
+    load, nq, nr, nu = out[8], out[9], out[10], out[11]
+    absolute = not load > EPS  # where that is rounding
+    size, plain, largest = nq if nq > EPS else 1.0, np.sqrt(out[1]), max(nq, nr, nu)
+    figures[0] = np.sqrt(out[0]) / (1.0 if absolute else load)
+    figures[1] = 0.0 if absolute else EPS * nr / load
+    figures[2] = plain / size
+    figures[3] = plain / (largest if largest > EPS else 1.0)
+    figures[4] = np.sqrt(out[2]) / size
+    figures[5] = out[3] / size
+    figures[6] = out[4] / nr if nr > 0.0 else 0.0
+    figures[7] = out[5] / size
+    figures[8] = out[6]
+    figures[9] = out[7] / (nr * nq) if nr * nq > 0.0 else 0.0
+    return bool(np.isfinite(nr))

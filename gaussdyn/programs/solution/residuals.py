@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays import EPS, Array, IntArray
 from ...linalg.cones import norms
 from ..frozen import maker
+from ..laws.laws import BORDER
 from ..problems.complementarity import ComplementarityProblem, LinearComplementarity
 from ..problems.mixed import MixedComplementarity
 from ..problems.quadratic import QuadraticProgram
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from .solution import Solution
 
 TOL = 1e-12
-BORDER = 1e-8  # a block nearer than this (in units of |rho q|) to the border of two modes is degenerate
 MODES = ("open", "stick", "slip", "degenerate")
 
 
@@ -147,7 +147,9 @@ def modes(problem: ComplementarityProblem, u: Array, r: Array, rho: Array | None
     """
     rho = problem.rho if rho is None else rho
     u, r, rho = (np.ascontiguousarray(x, np.float64) for x in (u, r, rho))
-    return _names(_audit(problem, u, r, rho)[1])
+    table, codes = problem.table, np.empty(len(rho), np.int64)
+    _kernels()[1]((table.code, table.start, table.P), problem.q, u, r, rho, BORDER, np.empty(12), codes)
+    return _names(codes)
 
 
 def examine(
@@ -156,26 +158,16 @@ def examine(
     """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
     rho = problem.rho if rho is None else rho
     r = np.ascontiguousarray(r, np.float64)
-    u = problem.motion(r)
-    out, codes = _audit(problem, u, r, rho)
-    weighted, plain, dual, penetration, cone, slip, angle, work, scale, nq, nr, nu = out.tolist()
-    if not math.isfinite(nr) and not np.isfinite(r).all():
-        return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
-    load, size = (scale if scale > EPS else 1.0), (nq if nq > EPS else 1.0)  # absolute where that is rounding
-    plain, largest = math.sqrt(plain), max(nq, nr, nu)
-    figures = _figures(
-        E=math.sqrt(weighted) / load,
-        floor=EPS * nr / scale if scale > EPS else 0.0,
-        rel_q=plain / size,
-        rel_s=plain / (largest if largest > EPS else 1.0),
-        viol_u=math.sqrt(dual) / size,
-        penetration=penetration / size,
-        cone=cone / nr if nr > 0 else 0.0,
-        slip=slip / size,
-        angle=angle,
-        work=work / (nr * nq) if nr * nq > 0 else 0.0,
+    u, out, codes = problem.q.copy(), np.empty(10), np.empty(len(rho), np.int64)
+    if problem.W_abs is not None:
+        u += np.asarray(problem.W_abs @ np.abs(r)).ravel()
+    rows, table = problem.rows, problem.table
+    finite = _kernels()[0](
+        (rows.data, rows.indices, rows.indptr), (table.code, table.start, table.P), problem.q, r, rho, u, out, codes
     )
-    return figures, _names(codes), u
+    if not finite and not np.isfinite(r).all():
+        return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
+    return _figures(*out.tolist()), _names(codes), u
 
 
 def natural_map(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> Array:
@@ -186,19 +178,12 @@ def natural_map(problem: ComplementarityProblem, u: Array, r: Array, rho: Array)
     return F
 
 
-def _audit(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> tuple[Array, IntArray]:
-    table = problem.table
-    out, codes = np.empty(12), np.empty(len(table.code), np.int64)
-    _kernel()((table.code, table.start, table.P), problem.q, u, r, rho, BORDER, out, codes)
-    return out, codes
-
-
 @cache
-def _kernel() -> Any:
+def _kernels() -> tuple[Any, Any]:
     from ..._jit import entry_of
-    from .residual_kernels import audit
+    from .residual_kernels import audit, examined
 
-    return entry_of(audit)
+    return entry_of(examined), entry_of(audit)
 
 
 def _names(codes: IntArray) -> tuple[str, ...]:

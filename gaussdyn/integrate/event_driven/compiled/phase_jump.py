@@ -12,9 +12,9 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import EPS, Array
+from ....programs.laws.laws import BORDER
 from ....programs.laws.projections import block_spectra
 from ....programs.solution.residual_kernels import audit
-from ....programs.solution.residuals import BORDER
 from ...dop853 import WIDTH
 from ..guards import TOGETHER
 from ..phase_state import FADED, HARDLY, HOLDS, SETTLED

@@ -8,8 +8,8 @@ from ...._jit import A1, kernel
 from ....arrays import Array
 from ....contact.free_bodies.coulomb import weighted_length
 from ....contact.free_bodies.structure import block_multiply, relative_motion
+from ....programs.laws.laws import BORDER
 from ....programs.solution.residual_kernels import ACTIVE, DEGENERATE, INACTIVE, OPEN, SLIP, STICK
-from ....programs.solution.residuals import BORDER
 from .records import FEATURES, MODE, NOW, REST_ROUGH, WHICH, BodySolver, BodyStep
 
 

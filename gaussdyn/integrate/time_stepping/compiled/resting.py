@@ -18,8 +18,8 @@ from ....contact.free_bodies.islands import root
 from ....contact.free_bodies.newton import EPS, READY, motion
 from ....contact.free_bodies.structure import block_multiply
 from ....mechanics.collision.feature_kinematics import feature_geometry
+from ....programs.laws.laws import BORDER
 from ....programs.solution.residual_kernels import DEGENERATE, OPEN
-from ....programs.solution.residuals import BORDER
 from ..scheme import CLOSE, ROUNDING
 from .active_contacts import approach_size
 from .body_kinematics import momentum, place_contacts, sort_by_pair, turn_spins

@@ -238,12 +238,12 @@ def first_attempts(
     Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. With a negative
     `limit` Newton's method alone, at once: of several solutions it finds one near r, where sweeps may run away.
     """
-    n, space = len(q), work_space(len(q), len(rho))
     if len(rho) == 1 and limit >= 0:
-        E = one_alone(D[0], q, table, rho[0], r, space[8])
+        E = one_alone(D[0], q, table, rho[0], r, np.zeros((17, 6)))
         if 0.1 * tol >= E:
             return E, 0
         r[:] = 0.0
+    n, space = len(q), work_space(len(q), len(rho))
     weight, w0, q0 = scale_into(rows, q, D, table, rho, space)
     for i in range(n):
         r[i] *= w0 / q0

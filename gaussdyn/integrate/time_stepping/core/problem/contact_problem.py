@@ -27,9 +27,9 @@ from ....._jit import A1, A2, A3, I1, address_of, kernel, record
 from .....arrays import Array, IntArray
 from .....linalg.envelope import cholesky, cholesky_solve
 from .....programs.blocks.small.attempts import first_attempts
+from .....programs.laws.laws import BORDER
 from .....programs.laws.projections import extreme_eigenvalues, length
 from .....programs.solution.residual_kernels import ACTIVE, INACTIVE, block_mode
-from .....programs.solution.residuals import BORDER
 from ..linear import cross_products, half_solve_rows, whole_fours
 from ..records import (
     BILATERAL,

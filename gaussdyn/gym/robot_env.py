@@ -12,11 +12,9 @@ import numpy as np
 from ..arrays import Array, scalar, vector
 from ..errors import InputError
 from ..integrate.actuator_states import told_at
-from ..integrate.stepper import Step
 from ..integrate.time_stepping.moreau_jean import MoreauJean
 from ..mechanics.robots.robot import Robot
 from ..mechanics.state import State
-from ..mechanics.trees.activations import MEMORY
 from ..mends import write
 
 Reward = Callable[[State, State, Array], float]  # of the states before and after, and the action
@@ -123,27 +121,32 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
             An action that is not finite, or of another length.
         """
         told = vector("action", action, len(self.robot.actuators))
-        before, reason, step = self.state, "", None
-        for _ in range(self.frames):
-            step = self._advance(told)
-            if not step.solution.solved:
-                reason = step.solution.explain()
-                break
-            self.state = step.state
+        before, left = self.state, self.frames
+        said: dict[str, Any] = {}
+        while left and "reason" not in said:
+            n, said = self._advance(told, left)
+            left -= n
         self.taken += 1
-        ended = bool(reason) or not self.healthy(self.state)
-        info = {"t": self.state.t} | ({"reason": reason} if reason else {})
-        if step is not None:
-            residuals = step.solution.residuals
-            info |= {"status": str(step.solution.status), "E": residuals.E if residuals is not None else 0.0}
+        ended = "reason" in said or not self.healthy(self.state)
         gained = float(self.reward(before, self.state, told))
-        return self._observation(), gained, ended, not ended and self.taken >= self.horizon, info
+        truncated = not ended and self.taken >= self.horizon
+        return self._observation(), gained, ended, truncated, {"t": self.state.t} | said
 
-    def _advance(self, told: Array) -> Step:
-        """Return the step from where the robot is."""
+    def _advance(self, told: Array, n: int) -> tuple[int, dict[str, Any]]:
+        """Go on by up to n steps, by one where actuators have states; return how many, and what to say of the last."""
         held = told_at(self.system, told, self.state, self.stepper)
-        until = self.state.t + 2.0 * self.stepper.dt
-        return held.after(self.stepper.advance(self.system, self.state, until, control=held.control))
+        dt, n = self.stepper.dt, n if held.activations is None else 1
+        many = self.stepper.advance_unrecorded(self.system, self.state, n, control=held.control)
+        if many is not None and many.taken:
+            self.state = held.at(many.state, dt)
+            return many.taken, {"status": "SOLVED", "E": float(many.E[-1])}
+        step = held.after(self.stepper.advance(self.system, self.state, self.state.t + 2.0 * dt, control=held.control))
+        solution, residuals = step.solution, step.solution.residuals
+        said = {"status": str(solution.status), "E": residuals.E if residuals is not None else 0.0}
+        if not solution.solved:
+            return 1, said | {"reason": solution.explain()}
+        self.state = step.state
+        return 1, said
 
     def _moved(self) -> State:
         """Return the start, moved at random."""
@@ -155,8 +158,9 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
         )  # fmt: skip
 
     def _observation(self) -> Array:
-        states = self.state.memory.get(MEMORY, np.zeros(len(self.robot.actuators)))
-        own = [] if self.system.activations is None else [states[self.system.activations.stateful]]
+        activations, own = self.system.activations, []
+        if activations is not None:
+            own.append(activations.states(self.state.memory)[activations.stateful])
         return np.concatenate([self.state.q[self._seen], self.state.v, *own])
 
     def _speed(self, before: State, after: State, action: Array) -> float:

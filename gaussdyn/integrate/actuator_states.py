@@ -35,11 +35,16 @@ class Told:
 
     def after(self, step: Step) -> Step:
         """Return a step whose state remembers the states of the actuators after it."""
-        if self.activations is None or self.states is None or self.told is None or step.state is step.start:
-            return step
-        end = step.state
-        later = self.activations.after(self.states, self.told, step.dt)
-        return step.ending(State.trusted(end.t, end.q, end.v, {**end.memory, MEMORY: later}))
+        return (
+            step if self.activations is None or step.state is step.start else step.ending(self.at(step.state, step.dt))
+        )
+
+    def at(self, end: State, dt: float) -> State:
+        """Return the state at the end of a step of length dt, s, that remembers the states of the actuators there."""
+        if self.activations is None or self.states is None or self.told is None:
+            return end
+        later = self.activations.after(self.states, self.told, dt)
+        return State.trusted(end.t, end.q, end.v, {**end.memory, MEMORY: later})
 
 
 def check_states(system: System, stepper: Stepper) -> None:

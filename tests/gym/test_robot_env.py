@@ -49,9 +49,26 @@ def test_an_episode_is_the_run_that_simulate_makes(cart: gaussdyn.mechanics.robo
         seen, reward, terminated, truncated, info = env.step(told)
         assert (terminated, truncated, info["status"]) == (False, k == 2, "SOLVED")
     run = gaussdyn.simulate(cart.system(), start, start.t + 0.024, stepper=env.stepper, control=told)
-    assert seen == pytest.approx(np.concatenate([run.final.q, run.final.v]), abs=1e-13)
+    assert np.array_equal(seen, np.concatenate([run.final.q, run.final.v]))
     moved = (run.q[-1, 0] - run.q[8, 0]) / 0.008
     assert reward == pytest.approx(moved - 1e-3 * told @ told, abs=1e-10)
+
+
+def test_states_of_actuators_are_those_of_the_run_that_simulate_makes(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco", reason="MuJoCo (the extra mjcf) is not installed")
+    (tmp_path / "sled.xml").write_text(
+        """<mujoco><worldbody><body><joint name="rail" type="slide" axis="1 0 0"/><geom size=".1" mass="2"/></body>
+        </worldbody><actuator><general joint="rail" dyntype="filterexact" dynprm=".2"/></actuator></mujoco>"""
+    )
+    robot, told = read_robot(tmp_path / "sled.xml"), np.array([0.7])
+    env = make(robot, frames=5, dt=0.01)
+    env.reset(seed=2)
+    start = env.state
+    for _ in range(2):
+        seen, *_ = env.step(told)
+    run = gaussdyn.simulate(robot.system(), start, start.t + 0.1, stepper=env.stepper, control=told)
+    assert np.array_equal(seen[:2], [run.final.q[0], run.final.v[0]])
+    assert seen[2] == pytest.approx(0.7 * (1.0 - np.exp(-0.1 / 0.2)), rel=1e-12)
 
 
 def test_rewards_and_ends_are_chosen(cart: gaussdyn.mechanics.robots.robot.Robot) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..stretch import Stretch
     from .compiled.free_bodies import CompiledBodies
     from .core.advance import CompiledSystem, ListedSystem
+    from .core.outside.many_steps import ManySteps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +142,22 @@ class MoreauJean:
 
             return kernels.advance_many(self, state, n, driven=driven(law), t_max=t_max).stretches
         return ()
+
+    def advance_unrecorded(
+        self, system: System, state: State, n: int, *, control: Control | None = None
+    ) -> ManySteps | None:  # fmt: skip
+        """Take up to n steps under the control at the state, of which only states, residuals and lowest gaps are kept.
+
+        As many as kernels take by themselves: the next is left to `advance`. None for systems that Python is asked for
+        in every step, and where a tolerance decides the lengths of steps.
+        """
+        from .core.advance import CompiledSystem
+
+        held = held_control(control, state)
+        kernels = self.kernels(told(system, held), state)
+        if not isinstance(kernels, CompiledSystem) or self.step is not None:
+            return None
+        return kernels.advance_many(self, state, n, held, record=False)
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""

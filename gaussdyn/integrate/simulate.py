@@ -13,6 +13,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
 from .actuator_states import check_states, told_at
+from .asked_control import Asked
 from .compiled_control import CompiledControl
 from .run.certificate_log import NONE
 from .run.checkpoints import Archive
@@ -201,11 +202,19 @@ class Ahead:
         Whether the next step is one that kernels could not take by themselves.
     looking : float
         What the examination of a step took, s.
+    asked : Asked or None
+        A control in Python, as the last call that asked it has left it.
     """
 
     n: int
     single: bool = False
     looking: float = 0.0
+    asked: Asked | None = None
+
+    @property
+    def error(self) -> BaseException | None:
+        """What was raised after steps that are to be recorded."""
+        return None if self.asked is None else self.asked.error
 
     def most(self, room: int | None) -> int:
         """Return how many steps are taken, of which there is room for so many."""
@@ -253,10 +262,11 @@ class Loop:
         recording, ends = False, ""
         try:
             keyboard.allow()
-            many = self._examined(recorder, self._many(recorder, archive, ahead), ahead)
-            one = self._step(recorder, keyboard) if not many else None
+            many = self._examined(recorder, self._many(recorder, keyboard, archive, ahead), ahead)
+            one = self._step(recorder, keyboard, ahead) if not many else None
             keyboard.hold()
-            keyboard.check()
+            if ahead.error is None:  # else what was before is recorded
+                keyboard.check()
             recording = True
             for steps, found in many:
                 recorder.add(steps, found)
@@ -271,6 +281,8 @@ class Loop:
                 archive.keep(recorder)
             if self.progress is not None:
                 self.progress(recorder.final.t, self.setup.t_end)
+            if ahead.error is not None:
+                raise ahead.error
             return Stop(t=recorder.final.t, reason=ends) if ends else None
         except (Exception, KeyboardInterrupt) as error:
             keyboard.hold()
@@ -326,23 +338,30 @@ class Loop:
         recorder.proofs.see(self.setup.system, state, control, found.outcome)
         return found
 
-    def _many(self, recorder: Recorder, archive: Archive | None, ahead: Ahead) -> tuple[Stretch, ...]:
+    def _many(
+        self, recorder: Recorder, keyboard: Interrupts, archive: Archive | None, ahead: Ahead
+    ) -> tuple[Stretch, ...]:  # fmt: skip
         """Return steps that kernels have taken, none where the next one must be taken by itself.
 
-        A control in Python, actuators with states, files, and examinations that decide need to see every step.
+        Actuators with states, files, and examinations that decide need to see every step, those of every step the
+        control that they see.
         """
         setup, stepper = self.setup, self.stepper
         room = archive.room(recorder) if archive is not None else None
         n = ahead.most(room)
-        asked = callable(setup.control) and not isinstance(setup.control, CompiledControl)
-        seen = self.files is not None or self.examination.decides or asked
+        law = setup.control if callable(setup.control) and not isinstance(setup.control, CompiledControl) else None
+        seen = self.files is not None or self.examination.decides
+        seen = seen or (law is not None and self.examination.every_step)
         seen = seen or getattr(setup.system, "activations", None) is not None
-        take = None if seen or ahead.single else getattr(stepper, "advance_many", None)
+        many = "advance_many" if law is None else "advance_asked"
+        take = None if seen or ahead.single else getattr(stepper, many, None)
         ahead.single = False
         if take is None:
             return ()
         begun = time.monotonic()
-        found: tuple[Stretch, ...] = take(setup.system, recorder.final, n, setup.t_end, control=setup.control)
+        ahead.asked = None if law is None else Asked(law, keyboard.check)
+        control = setup.control if ahead.asked is None else ahead.asked
+        found: tuple[Stretch, ...] = take(setup.system, recorder.final, n, setup.t_end, control=control)
         ahead.note(time.monotonic() - begun, whole=sum(map(len, found)) >= n)
         return found
 
@@ -351,7 +370,7 @@ class Loop:
         then = None if step.sizing is None else step.sizing.then
         return None if self.files is not None or self.examination.every_step else then
 
-    def _step(self, recorder: Recorder, keyboard: Interrupts) -> tuple[Step, Finding]:
+    def _step(self, recorder: Recorder, keyboard: Interrupts, ahead: Ahead) -> tuple[Step, Finding]:
         """Examine the state and advance from it; libraries that write files may swallow an interrupt.
 
         Raises
@@ -360,7 +379,8 @@ class Loop:
             The run shall not go on.
         """
         setup, state = self.setup, recorder.final
-        told = told_at(setup.system, setup.control, state, self.stepper)
+        said, ahead.asked = None if ahead.asked is None else ahead.asked.ahead, None
+        told = told_at(setup.system, setup.control if said is None else said, state, self.stepper)
         found = self._found(recorder, state, told.control)
         if stop := self.examination.refuses(state.t, found.outcome):
             raise _Stopped(stop)

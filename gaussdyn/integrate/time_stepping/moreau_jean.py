@@ -22,6 +22,7 @@ from ..stepper import Control, Step, check_span, held_control, told
 from .tolerance import Tolerance
 
 if TYPE_CHECKING:
+    from ..asked_control import Asked
     from ..stretch import Stretch
     from .compiled.free_bodies import CompiledBodies
     from .core.advance import CompiledSystem, ListedSystem
@@ -142,6 +143,17 @@ class MoreauJean:
 
             return kernels.advance_many(self, state, n, driven=driven(law), t_max=t_max).stretches
         return ()
+
+    def advance_asked(
+        self, system: System, state: State, n: int, t_max: float, *, control: Asked
+    ) -> tuple[Stretch, ...]:  # fmt: skip
+        """Take up to n steps in one call, a control in Python asked before each, as `advance_many` does otherwise."""
+        from .core.advance import CompiledSystem
+
+        kernels = self.kernels(told(system, control), state)
+        if not isinstance(kernels, CompiledSystem) or self.step is not None:
+            return ()
+        return kernels.advance_many(self, state, n, t_max=t_max, driven=control).stretches
 
     def advance_unrecorded(
         self, system: System, state: State, n: int, *, control: Control | None = None

@@ -15,6 +15,7 @@ from ....arrays import Array, IntArray, vector
 from ....contact.snapshot import rows_of
 from ....mechanics.state import Print, State
 from ....mechanics.system import System
+from ...asked_control import Asked
 from ...compiled_control import CompiledControl
 from ...stepper import SIZE, Step
 from ...stretch import Late
@@ -252,13 +253,13 @@ class CompiledSystem:
 
     def advance_many(
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
-        whole: bool = False, record: bool = True, driven: Driven | None = None,
+        whole: bool = False, record: bool = True, driven: Driven | Asked | None = None,
     ) -> ManySteps:  # fmt: skip
         """Take up to n steps in one call, as many as the kernels can take and there is room for.
 
         whole: that others are taken in another way is left to the caller here. record: whether `stretches` will be
         asked for; else the same room serves the next call, and energies are not asked for. driven: its law is asked for
-        the control at every step, see `asks`; steps end before one without numbers.
+        the control at every step, by kernels where it `asks`; steps end before one without numbers.
         """
         assert not whole
         spans = spans_of(stepper, state.t, n, t_max)
@@ -345,7 +346,7 @@ class CompiledSystem:
 
     def _go(
         self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, room: Callable[[int], Held],
-        driven: Driven | None = None,
+        driven: Driven | Asked | None = None,
     ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
         """Take steps from a state; return how that ended, and of those taken what is kept, spans, a law's controls.
 
@@ -357,7 +358,7 @@ class CompiledSystem:
             if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):
                 held = room(len(spans))
                 self._unseen[0] = held is self._many
-                code, taken, told = self._run(stepper, spans[: len(held.value.log)], held, driven)
+                code, taken, told = self._run(stepper, state, spans[: len(held.value.log)], held, driven)
                 if code != ROOM or taken:
                     kept = held.value
                     if taken < len(kept.log) and held is not self._many:
@@ -391,7 +392,7 @@ class CompiledSystem:
         return self._one
 
     def _run(
-        self, stepper: MoreauJean, spans: Array, held: Held, driven: Driven | None
+        self, stepper: MoreauJean, state: State, spans: Array, held: Held, driven: Driven | Asked | None
     ) -> tuple[int, int, Array | None]:  # fmt: skip
         """Take steps; return how that ended, how many were taken, and under what controls a law told them.
 
@@ -400,6 +401,8 @@ class CompiledSystem:
         parts, self._last = self.parts, None
         count, rules = np.zeros(1, dtype=np.int64), _span(stepper, 0.0, 0.0, 0.0)
         told = None
+        if isinstance(driven, Asked):
+            return self._ask(driven, state, spans, rules, count, held), len(driven.told), driven.controls()
         if driven is None:
             code = self._take(self._sim, spans, rules, count, held)
         else:
@@ -411,13 +414,22 @@ class CompiledSystem:
             raise error
         return int(code), int(count[0]), told
 
-    def _load(self, state: State, control: Array | None, dt: float) -> bool:
-        """Put the control and, unless it stands there already, the state into the arrays of the kernels.
+    def _ask(self, asked: Asked, state: State, spans: Array, rules: Span, count: IntArray, held: Held) -> int:
+        """Take steps one after another, each under what a control in Python says; return how that ended."""
+        code = DONE
 
-        Returns False if its contacts do not fit.
-        """
-        model, data = self.parts.model, self.parts.data
-        nv = self.system.nv
+        def take(k: int, control: Array) -> bool:
+            nonlocal code
+            self._tell(control)
+            code = self.call(self._take(self._sim, spans[: k + 1], rules, count, held))
+            return code == DONE
+
+        asked.take(len(spans), lambda k: self._end(state, held.value, spans[:k]), take)
+        return code if asked.error is None else FAULT
+
+    def _tell(self, control: Array | None) -> None:
+        """Put the control into the arrays of the kernels."""
+        model, nv = self.parts.model, self.system.nv
         if model.layout.who == PLANAR:
             model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
         elif model.layout.who == SPATIAL:
@@ -430,6 +442,14 @@ class CompiledSystem:
             into[:] = 0.0 if control is None else vector("control", control, len(into))
         elif self.parts.python is not None:
             self.parts.python.put_control(control)
+
+    def _load(self, state: State, control: Array | None, dt: float) -> bool:
+        """Put the control and, unless it stands there already, the state into the arrays of the kernels.
+
+        Returns False if its contacts do not fit.
+        """
+        data = self.parts.data
+        self._tell(control)
         if self._last is not None and self._last.fits(state):
             return True
         self._last = None
@@ -437,7 +457,7 @@ class CompiledSystem:
         data.last[:], self.work.now[:] = 0.0, -1
         if not self._find(state, dt):
             return False
-        index, start = _numbered(self.ids), model.layout.start.tolist()
+        index, start = _numbered(self.ids), self.parts.model.layout.start.tolist()
         for id, p in state.memory.items():
             k = index.get(id)
             if k is not None and len(p) == start[k + 1] - start[k]:

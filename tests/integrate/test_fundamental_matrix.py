@@ -25,6 +25,8 @@ from gaussdyn.mechanics.trees.system import TreeSystem
 from gaussdyn.mechanics.user.system import Position, UserSystem
 from gaussdyn.scenes.catalogue import build
 
+pytestmark = pytest.mark.xdist_group("fundamental matrix")  # what they share is made once
+
 G = 9.81
 
 

@@ -20,6 +20,8 @@ from gaussdyn.programs.laws.laws import Coulomb
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 from gaussdyn.programs.proof.certificates import digest
 
+pytestmark = pytest.mark.xdist_group("several contacts")  # what they share is made once
+
 FILE = Path(checker.__file__)
 BESIDE = ("checker.py", "checker_blocks.py", "checker_spatial.py", "checker_slips.py", "checker_spatial_several.py")
 

@@ -14,6 +14,8 @@ from damaged_kinds import READERS, files
 from gaussdyn.errors import GaussdynError, InvariantBroken, SceneError
 from gaussdyn.integrate.run.trajectory import Trajectory
 
+pytestmark = pytest.mark.xdist_group("damaged files")  # what they share is made once
+
 Kinds = dict[str, tuple[bytes, str]]
 HANGS = 60.0  # s for one file; the HDF5 library cannot be stopped but with its process
 

@@ -22,6 +22,8 @@ from gaussdyn.mechanics.scene import Scene
 from gaussdyn.report.animation import animate
 from gaussdyn.report.write import check_report, write_report
 
+pytestmark = pytest.mark.xdist_group("written pages")  # what they share is made once
+
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".html": b"<!doctype html>"}
 
 

@@ -15,6 +15,8 @@ from gaussdyn import InputError, study
 from gaussdyn.errors import BackendMissing
 from tests.studies.users_module import killed_at_three, number, slow_number, square
 
+pytestmark = pytest.mark.xdist_group("places")  # what they share is made once
+
 RUNS = {"x": np.linspace(-1.0, 2.0, 40)}
 
 

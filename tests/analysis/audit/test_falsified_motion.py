@@ -30,12 +30,14 @@ from gaussdyn.mechanics.spatial.bodies import brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.scenes.catalogue import build
 
+pytestmark = pytest.mark.xdist_group("falsified motion")  # what they share is made once
+
 KINDS = (
     "impulse", "velocity", "gap", "time", "mode", "dropped contact",
     "impact", "velocity before", "velocity after", "dropped impact", "event", "dropped event",
     "arc velocity", "arc place", "arc force", "arc friction", "arc time", "dropped arc",
 )  # fmt: skip
-FAST = 36
+FAST = len(KINDS)
 
 
 def scene(name, t_end):

@@ -8,6 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from evidence import first
 from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
@@ -195,7 +196,7 @@ def test_what_stays_after_an_impact_is_not_clear():
     assert not any(isinstance(one, PassedStep) for one in struck)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", first(8, range(20)))
 def test_the_gap_rises_with_the_impulse_where_kernels_say_so(seed):
     """Friction for a given normal impulse, found by a scan of its directions: u_N(p_N) never falls."""
     rng = np.random.default_rng(seed)

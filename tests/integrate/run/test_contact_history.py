@@ -14,6 +14,8 @@ from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.state import State
 
+pytestmark = pytest.mark.xdist_group("contact history")  # what they share is made once
+
 STEP = MoreauJean(dt=0.01)
 MASSES = {"ball": 1.0, "box": 2.0, "car": 4.0}
 

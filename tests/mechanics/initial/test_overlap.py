@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from evidence import first
 from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
@@ -137,17 +138,19 @@ def _slab(half):
     return Mesh(vertices=corners, faces=faces, name="plate")
 
 
-@pytest.mark.parametrize("half", [0.05, 0.005, 0.0005])
-@pytest.mark.parametrize(
-    "shape",
-    [
-        Ellipsoid(half=(0.06, 0.05, 0.04)),
-        Sphere(radius=0.04),
-        Box(half=(0.06, 0.05, 0.04)),
-        Cylinder(radius=0.05, half_length=0.04),
-    ],
-    ids=lambda shape: type(shape).__name__,
-)
+DEEP = [
+    Ellipsoid(half=(0.06, 0.05, 0.04)),
+    Sphere(radius=0.04),
+    Box(half=(0.06, 0.05, 0.04)),
+    Cylinder(radius=0.05, half_length=0.04),
+]
+THICK = 0.05, 0.0005, 0.005  # m
+
+
+@pytest.mark.parametrize(  # each shape once, and each thickness
+    ("shape", "half"), first(4, [(shape, THICK[(k + j) % 3]) for j in range(3) for k, shape in enumerate(DEEP)]),
+    ids=lambda one: None if isinstance(one, float) else type(one).__name__,
+)  # fmt: skip
 def test_what_is_deep_in_a_mesh_is_seen_and_goes_out_on_the_nearer_side(shape, half):
     """At any depth, through both sides of a thin plate and wholly within a thick one; beside it nothing is said."""
     body, plate = solid("a", shape, density=1000.0), _slab(half)

@@ -17,6 +17,8 @@ from gaussdyn.studies import Cases
 from gaussdyn.studies.study_tables import axes_of_grid
 from tests.studies.users_module import pair, two_numbers
 
+pytestmark = pytest.mark.xdist_group("study pages")  # what they share is made once
+
 GRID = {"y": [3.0, 1.0, 2.0], "x": [10, 20]}
 
 

@@ -14,6 +14,8 @@ from gaussdyn.studies.fitting.measurements import Measurements, measurements_of
 from gaussdyn.studies.fitting.result import flat_words, spread_of
 from gaussdyn.studies.template import Template
 
+pytestmark = pytest.mark.xdist_group("fits")  # what they share is made once
+
 SLIDE = Template(build="incline", fixed={"slope": 0.5, "v0": 0.0}, t_end=0.5)
 
 

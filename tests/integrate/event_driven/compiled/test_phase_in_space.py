@@ -86,7 +86,7 @@ def chosen(row, rng):
 @pytest.mark.parametrize("kind", WAYS)
 def test_kernels_give_the_accelerations_reactions_and_conditions_of_the_phase(kind, law):
     system = jointed(kind, law)
-    for seed in range(examples(60, fast=12)):
+    for seed in range(examples(60, fast=6)):
         rng = np.random.default_rng(seed)
         q, v, near = placed(system, rng)
         rows, control = near.rows(0.3, q, v), rng.normal(size=system.nv)

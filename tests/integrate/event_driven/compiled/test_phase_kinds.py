@@ -112,7 +112,7 @@ SYMBOLS = ("stribeck_belt", "duffing_friction", "turntable", "spinning_disc", "w
 def test_systems_from_symbols_with_friction_that_depends_on_the_state(name):
     scene, rng = build(name), np.random.default_rng(3)
     system, q = scene.system, scene.state.q
-    for _ in range(examples(10)):
+    for _ in range(examples(10, fast=4)):
         state = State(t=0.3, q=q + 0.1 * rng.normal(size=len(q)), v=scene.state.v + rng.normal(size=len(q)))
         check_kernels(system, state, rng, None if system.model.controls else rng.normal(size=system.nv), FUNCTION)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from evidence import examples
+from evidence import examples, first
 from plain_phases import without_kernels
 
 from gaussdyn.analysis.audit.audit import audit
@@ -128,7 +128,7 @@ def own_rows(seed):
     return system, State(q=[0.0, 0.05], v=[0.3 + 0.1 * seed, 0.0]), 0.6
 
 
-@pytest.mark.parametrize("seed", range(examples(4, fast=2)))
+@pytest.mark.parametrize("seed", first(1, range(examples(4, fast=2))))
 @pytest.mark.parametrize("made", [lambda seed: (*four_bars(seed)[:2], 0.2), pulled_brick, inputs, own_rows],
                          ids=["four-bar", "brick", "accelerations", "own rows"])  # fmt: skip
 def test_runs_with_kernels_are_those_without_them(made, seed, monkeypatch):

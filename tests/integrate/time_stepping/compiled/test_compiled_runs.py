@@ -17,6 +17,8 @@ from gaussdyn.mechanics.spatial.bodies import ball, brick
 from gaussdyn.mechanics.spatial.forces import Shaking
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 
+pytestmark = pytest.mark.xdist_group("compiled runs")  # what they share is made once
+
 H, DT = 0.1, 2e-3
 COLUMNS = ("kinetic", "potential", "energy_error", "work_reactions", "work_forces", "work_projection")
 

@@ -17,6 +17,8 @@ from gaussdyn.mechanics.spatial.bodies import ball
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 
+pytestmark = pytest.mark.xdist_group("cut steps")  # what they share is made once
+
 DT, END = 2e-3, 0.4
 STEPPER = MoreauJean(dt=DT, tol=1e-10)
 SIDES = [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)]

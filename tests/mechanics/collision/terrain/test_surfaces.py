@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from evidence import examples
 from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
@@ -87,12 +88,13 @@ def test_a_flat_floor_of_triangles_is_a_half_space(name):
         assert len({f.id.split("/")[1] for f in found}) == 1  # one face, wherever it is
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", ["box", "rock", "cylinder", "capsule"])
 def test_a_closed_mesh_is_the_solid_that_it_encloses(name):
     solid = ConvexMesh(vertices=CUBE, name="cube")
     quads = [(loop[0], loop[k], loop[k + 1]) for loop in solid.hull.faces for k in (1, 2)]
     mesh, met = Mesh(vertices=solid.hull.corners, faces=quads, name="cube"), 0
-    for seed in range(30):
+    for seed in range(examples(30, fast=12)):
         rng = np.random.default_rng(seed)
         R, way = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
         way /= np.linalg.norm(way)
@@ -107,7 +109,7 @@ def test_a_closed_mesh_is_the_solid_that_it_encloses(name):
         assert gaps, seed
         assert min(gaps) == pytest.approx(min(expected), abs=1e-13), seed
         met += 1
-    assert met == 30
+    assert met == examples(30, fast=12)
 
 
 def test_the_tree_leads_to_all_triangles_whose_boxes_meet_a_box():

@@ -1,10 +1,11 @@
 """Where a compiled step goes: collision, assembly, factorization, solve and verification of the rows of `stepping`.
 
-The functions that only call others run as plain Python over a stretch of steps; every kernel below them is called again
-with the same arguments, and the fastest of three calls counts, less what a call costs from Python (that of a kernel
-with the same arguments that does nothing: for one box that is more than the kernels themselves, so read the rows of
-many). The stretch ends in the same state, bit by bit, as the compiled loop, whose time per step the parts are compared
-with: the rest is the loops of the outer functions, and counting references to arrays in them.
+Kernels that lead to several of these run as plain Python over a stretch of steps; they are found from the kernel of the
+whole step on, in whatever module they are. Every kernel below them is called again with the same arguments, and the
+fastest of three calls counts, less what a call costs from Python (that of a kernel with the same arguments that does
+nothing: for one box that is more than the kernels themselves, so read the rows of many). The stretch ends in the same
+state, bit by bit, as the compiled loop, whose time per step the parts are compared with: the rest is the loops of the
+outer functions, and counting references to arrays in them.
 
 Run: ``python benchmarks/stepping_profile.py [--steps 100] [--only "50 shaken"]``.
 """
@@ -18,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numba
@@ -29,46 +31,57 @@ from gaussdyn._jit.kernels import loaded
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 
-PARTS = {
+LOOP = "gaussdyn.integrate.time_stepping.compiled.step_loop"
+NAMED = {  # kernels whose room does not say what they are for
     "collision": "search carry_over group_pairs same_pairs move_bodies pose_bodies evaluate find_acting find_late "
-    "hold_pushing let_go farthest restitution join_overlaps find_resting meets_left",
+    "hold_pushing let_go restitution join_overlaps find_resting meets_left forget_ahead",
     "assembly": "apply_loads turn_spins momentum renew place_contacts place_acting sort_by_pair step_sizes recall "
-    "put_added_rates note_moved take_guess forget_joined lay_aside idle linearise_modes linearise_cones press assemble",
+    "put_added_rates note_moved take_guess forget_joined lay_aside idle linearise_modes assemble",
     "factorization": "factorise",
-    "solve": "solve_factorised add_wrench relative_motion block_multiply copy_rows merit step_length room "
-    "slope share_to_go",
+    "solve": "",
     "verify": "motion residual scale_and_floor rounding_floor momentum_of largest_change held_push moved_from settle "
-    "note_modes beyond_cones find_impact work_gain note_acting "
+    "note_modes beyond_cones find_impact work_gain note_acting residual_at_end "
     "at_rest end_step keep_works keep_contacts keep_state",
 }
-PART_OF = {name: part for part, names in PARTS.items() for name in names.split()}
-CALLERS = (
-    "advance_bodies take_step find_contacts solve_and_judge solve_whole judge_impact leave_step begin_step begin_again "
-    "solve_step refresh move_to_end project_held solve_contacts rest_bodies take_up take_again join_late leave_idle "
-    "modes_newton without_impulses newton_step factorise_modes newton_direction next_term slips proximal_point "
-    "regularised_newton shifted_motion follow_path project_end shift_end place_gaps close_gaps push_apart squeeze"
-)
-LOOP = "gaussdyn.integrate.time_stepping.compiled.step_loop"
-MODULES = [
-    f"gaussdyn.contact.free_bodies.{name}"
-    for name in ("structure", "coulomb", "newton", "proximal", "bodies_interior_point")
-]
-MODULES += ["gaussdyn.linalg.block_lu"] + [
-    f"gaussdyn.integrate.time_stepping.compiled.{name}"
-    for name in (
-        "body_kinematics",
-        "active_contacts",
-        "contact_search",
-        "joining_contacts",
-        "keep_bodies",
-        "position_projection",
-        "rest_correction",
-        "contact_modes",
-        "step",
-        "impact_dissipation",
-        "step_loop",
-    )
-]
+PARTS = [*NAMED, "other"]
+PART_OF = {name: part for part, names in NAMED.items() for name in names.split()}
+ROOMS = {"mechanics": "collision", "contact": "solve", "programs": "solve", "linalg": "solve"}
+
+
+def part_of(kernel: Any) -> str:
+    """Return what a kernel is for: by its name, or by the room that it is in."""
+    function = kernel.py_func
+    return PART_OF.get(function.__name__) or ROOMS.get(function.__module__.split(".")[1], "other")
+
+
+def called_by(kernel: Any) -> list[Any]:
+    """Return the kernels that a kernel calls by name."""
+    function = kernel.py_func
+    used = (function.__globals__.get(name) for name in function.__code__.co_names)
+    return [one for one in used if hasattr(one, "py_func")]
+
+
+@cache
+def leads_to(kernel: Any) -> frozenset[str]:
+    """Return the parts of what a kernel calls, and what that calls: up to those that are named."""
+    below = [one for one in called_by(kernel) if one is not kernel]
+    return frozenset().union(*({part_of(one)} | (named(one) or leads_to(one)) for one in below))
+
+
+def named(kernel: Any) -> frozenset[str]:
+    """Return the part of a kernel if it is named, else none."""
+    return frozenset({part_of(kernel)} if kernel.py_func.__name__ in PART_OF else ())
+
+
+def opened() -> list[Any]:
+    """Return the kernels of a step that lead to kernels of other parts than their own: these run as plain Python."""
+    found, ahead = [], [importlib.import_module(LOOP).advance_bodies]
+    while ahead:
+        kernel = ahead.pop()
+        if kernel not in found and not named(kernel) and leads_to(kernel) - {part_of(kernel)}:
+            found.append(kernel)
+            ahead += called_by(kernel)
+    return found
 
 
 def arrays(value: Any) -> Iterator[np.ndarray]:
@@ -86,20 +99,20 @@ class Clock:
     """Times kernels by name, ns of CPU time, less what a call costs."""
 
     def __init__(self) -> None:
-        self.spent: Counter[str] = Counter()
-        self.calls: Counter[str] = Counter()
+        self.spent: Counter[Any] = Counter()
+        self.calls: Counter[Any] = Counter()
         self.cost: dict[Any, float] = {}
 
-    def watched(self, name: str, kernel: Any) -> Callable[..., Any]:
-        """Return a function that calls the kernel twice on the same state, and times the second call."""
-        types = loaded(kernel).nopython_signatures[0].args
-        space: dict[str, Any] = {}
-        names = ", ".join(f"a{i}" for i in range(len(types)))
-        exec(f"def nothing({names}):\n    pass\n", space)
-        nothing = None if types in self.cost else numba.njit(types)(space["nothing"])
+    def watched(self, kernel: Any) -> Callable[..., Any]:
+        """Return a function that calls the kernel several times on the same state, and takes the fastest."""
 
         def call(*args: Any) -> Any:
+            types = loaded(kernel).nopython_signatures[0].args
             if types not in self.cost:
+                space: dict[str, Any] = {}
+                names = ", ".join(f"a{i}" for i in range(len(types)))
+                exec(f"def nothing({names}):\n    pass\n", space)
+                nothing = numba.njit(types)(space["nothing"])
                 self.cost[types] = min(_ns(nothing, args)[0] for _ in range(200))
             held = list(arrays(args))
             before = [x.copy() for x in held]
@@ -110,8 +123,8 @@ class Clock:
                     x[...] = y
                 spent, answer = _ns(kernel, args)
                 least = min(least, spent)
-            self.spent[name] += least - self.cost[types]
-            self.calls[name] += 1
+            self.spent[kernel] += least - self.cost[types]
+            self.calls[kernel] += 1
             return answer
 
         return call
@@ -127,17 +140,17 @@ def _ns(function: Any, args: tuple[Any, ...]) -> tuple[int, Any]:
 @contextmanager
 def watching(clock: Clock) -> Iterator[None]:
     """Let callers run as Python and kernels be timed, in all modules of the compiled step."""
-    modules, callers = [importlib.import_module(name) for name in MODULES], set(CALLERS.split())
-    known: dict[str, Any] = {}
+    callers = opened()
+    known = {kernel: kernel.py_func for kernel in callers}
     kept: list[tuple[Any, str, Any]] = []
-    for module in modules:
+    for module in {importlib.import_module(kernel.py_func.__module__) for kernel in callers}:
         for name, value in list(vars(module).items()):
-            if (name not in callers and name not in PART_OF) or not hasattr(value, "py_func"):
+            if not hasattr(value, "py_func"):
                 continue
-            if name not in known:
-                known[name] = value.py_func if name in callers else clock.watched(name, value)
+            if value not in known:
+                known[value] = clock.watched(value)
             kept.append((module, name, value))
-            setattr(module, name, known[name])
+            setattr(module, name, known[value])
     gc.disable()
     try:
         yield
@@ -166,7 +179,7 @@ def profile(name: str, n: int, shake: float, top: float, steps: int) -> tuple[st
     assert np.array_equal(run.state.v, same.state.v)
     total, part = min(times), Counter[str]()
     for kernel, spent in clock.spent.items():
-        part[PART_OF[kernel]] += spent
+        part[part_of(kernel)] += spent
     us = [part[key] / steps / 1e3 for key in PARTS]
     text = f"{name:13s}{total:9.1f}" + "".join(f"{x:10.1f} {100 * x / total:3.0f} %" for x in us)
     rest = total - sum(us)
@@ -185,9 +198,9 @@ def main() -> None:
         if given.only in row[0]:
             text, clock = profile(*row, given.steps)
             print(text, flush=True)
-            for name, spent in clock.spent.most_common() if given.kernels else ():
-                each = clock.calls[name] / given.steps
-                print(f"    {name:20s} {PART_OF[name]:14s}{each:8.2f} calls{spent / given.steps / 1e3:9.2f} us")
+            for kernel, spent in clock.spent.most_common() if given.kernels else ():
+                name, each = kernel.py_func.__name__, clock.calls[kernel] / given.steps
+                print(f"    {name:20s} {part_of(kernel):14s}{each:8.2f} calls{spent / given.steps / 1e3:9.2f} us")
 
 
 if __name__ == "__main__":

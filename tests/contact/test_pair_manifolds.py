@@ -164,7 +164,7 @@ def test_a_distance_changes_by_no_more_than_the_surfaces_move(dim, seed):
         told = (
             1.3e-3 * cylinders * CURVED["cylinder"].radius if dim == 3 else 0.0
         )  # how far prisms in their place may be off
-        for _ in range(examples(4, fast=2)):
+        for _ in range(examples(4, fast=1)):
             state, v = posed(system, rng, 0.8 * SIZE), rng.normal(size=system.nv)
             h, last = 1e-4, None
             moves = np.split(v, 2)

@@ -28,7 +28,7 @@ def by_id(system, q, v, t=0.0):
 @pytest.mark.drawn
 @pytest.mark.parametrize("second", ["b", "ground"])
 def test_rates_and_drifts_are_derivatives_along_the_motion(second):
-    for seed in range(examples(6, fast=2)):
+    for seed in range(examples(6, fast=1)):
         check_rates_and_drifts_are_derivatives_along_the_motion(seed, second)
 
 

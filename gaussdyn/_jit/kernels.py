@@ -454,7 +454,9 @@ def caller(signature: str) -> Any:
             kind = target.call_conv.get_function_type(found.return_type, found.args)
             callee = builder.inttoptr(values[0], kind.as_pointer())
             passed = [builder.extract_value(values[1], i) for i in range(len(found.args))]
-            _status, result = target.call_conv.call_function(builder, callee, found.return_type, found.args, passed)
+            status, result = target.call_conv.call_function(builder, callee, found.return_type, found.args, passed)
+            with cgutils.if_unlikely(builder, status.is_error):
+                target.call_conv.return_status_propagate(builder, status)
             return result
 
         passed = types.StarArgTuple(found.args)

@@ -2,14 +2,14 @@
 
 A caller that is compiled knows the types of such a kernel alone. It takes its address from a word of memory that is
 zero at first, and asks Python then, which needs its lock for that but no way back: whatever happens there, the caller
-goes on.
+goes on. Where such a kernel can be neither compiled nor loaded, its word stays zero: why goes to standard error, and an
+error that names the kernel goes from caller to caller, as any that a kernel raises.
 """
 
 from __future__ import annotations
 
 import _thread
 import ctypes
-import os
 import threading
 import traceback
 from collections.abc import Callable
@@ -21,6 +21,10 @@ from numba.core.imputils import impl_ret_new_ref
 
 _IR: Any = cgutils.ir
 _LOOK_UP = "gaussdyn.look_up"
+_NOT_THERE = (
+    "this kernel can be neither compiled nor loaded, for the reason written above to standard error. Mend that (room on"
+    " the disk, memory, the numba that `gaussdyn doctor` asks for), and compile all kernels: gaussdyn warmup"
+)
 
 
 class Words:
@@ -50,13 +54,12 @@ _WORDS: dict[int, tuple[Words, int]] = {}  # by the address of the word
 
 @ctypes.CFUNCTYPE(None, ctypes.c_size_t)  # type: ignore[untyped-decorator]
 def _look_up(at: int) -> None:
-    """Fill a word, for a kernel that waits for it and cannot go on without."""
+    """Fill a word, for a kernel that waits for it; leave it empty, and say why, where that cannot be done."""
     words, number = _WORDS[at]
     try:
         words.fill(number)
-    except BaseException:
+    except Exception:
         traceback.print_exc()
-        os.abort()
 
 
 llvm.add_symbol(_LOOK_UP, ctypes.cast(_look_up, ctypes.c_void_p).value)
@@ -79,6 +82,8 @@ def called_late(name: str, number: int, kind: Any, needed: Any) -> Any:
         with builder.if_then(cgutils.is_null(builder, builder.load(word)), likely=False):
             asks = _IR.FunctionType(_IR.VoidType(), [word.type])
             builder.call(cgutils.get_or_insert_function(builder.module, asks, _LOOK_UP), [word])
+            with builder.if_then(cgutils.is_null(builder, builder.load(word)), likely=False):
+                context.call_conv.return_user_exc(builder, RuntimeError, (f"{name}: {_NOT_THERE}",))
         kernel_type = context.call_conv.get_function_type(kind.return_type, kind.args)
         kernel = builder.bitcast(builder.load(word), kernel_type.as_pointer())
         status, result = context.call_conv.call_function(builder, kernel, kind.return_type, kind.args, arguments)

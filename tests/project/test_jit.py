@@ -197,6 +197,25 @@ def test_a_rare_kernel_is_no_part_of_its_callers_but_of_what_all_kernels_are(rar
     assert call(rare, code)[0] == ["toy.toy_outer.outer"]
 
 
+def test_a_rare_kernel_that_cannot_be_compiled_is_an_error_that_names_it_and_the_process_goes_on(rare: Path) -> None:
+    """Through a caller, in the process that compiles that one and in one that loads it from disk."""
+    (rare / "toy_inner.py").write_text(RARE.replace("x + 1.0", "x + unknown"))
+    code = """
+from toy.toy_outer import outer
+for x in (2.0, -2.0, 3.0):
+    try:
+        print(outer(x))
+    except RuntimeError as error:
+        print(error)
+"""
+    for _ in range(2):
+        found, said = call(rare, code)
+        words = " ".join(found)
+        assert words.count("toy.toy_inner.inner: this kernel can be neither compiled nor loaded") == 2
+        assert "gaussdyn warmup -2.0 toy" in words
+        assert "unknown" in said
+
+
 @pytest.mark.slow
 def test_ctrl_c_while_a_rare_kernel_is_compiled_is_heard_after_it(rare: Path) -> None:
     """The call that waits for it ends as ever."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ _IR: Any = cgutils.ir
 types: Any = numba_types
 RECORDS: dict[str, Any] = {}  # what signatures call records -> their types
 _TUPLES: dict[str, Any] = {}  # their named tuples
+_EMPTY: dict[int, tuple[Any, list[int]]] = {}  # by identity: records of nothing, kept for good, and their words
 
 
 def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:
@@ -45,14 +47,17 @@ def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]
 
 
 def nothing(cls: type[R]) -> R:
-    """Return a record of empty arrays and zeros."""
+    """Return a record of empty arrays and zeros: always the same one, there is nothing in it to write on."""
     made: R = _nothing(_TUPLES[cls.__name__])
     return made
 
 
+@cache
 def _nothing(kind: Any) -> Any:
     if isinstance(kind, types.BaseTuple):
-        return kind.instance_class._make([_nothing(part) for part in kind.types])
+        made = kind.instance_class._make([_nothing(part) for part in kind.types])
+        _EMPTY[id(made)] = made, _words(made)
+        return made
     if isinstance(kind, types.Array):
         return np.zeros((0,) * kind.ndim, dtype=str(kind.dtype))
     return 0
@@ -113,7 +118,7 @@ def _words(value: Any) -> list[int]:
         assert value.flags.c_contiguous
         return [0, 0, value.size, value.itemsize, _address_of(value), *value.shape, *value.strides]
     if isinstance(value, tuple):
-        return [word for part in value for word in _words(part)]
+        return _EMPTY[id(value)][1] if id(value) in _EMPTY else [word for part in value for word in _words(part)]
     return [int(value)]
 
 

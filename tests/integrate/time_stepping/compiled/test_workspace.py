@@ -60,6 +60,20 @@ def test_records_of_another_graph_are_those_made_anew(pairs):
         assert len(held.problem.contacts.pair) == len(pairs)
 
 
+def test_what_is_empty_in_a_record_is_made_once_and_has_the_words_of_any_other():
+    from gaussdyn._jit import Held, nothing
+    from gaussdyn.integrate.time_stepping.core.records import Model
+
+    def written(value):
+        """Return the same tuples anew, around the same arrays."""
+        return type(value)._make(map(written, value)) if isinstance(value, tuple) else value
+
+    assert nothing(Model) is nothing(Model)
+    model = nothing(Model)._replace(M=np.eye(2))
+    assert model.rows is nothing(Model).rows
+    np.testing.assert_array_equal(Held(model).words, Held(written(model)).words)
+
+
 def test_thousands_of_balls_take_a_step_without_a_matrix_of_all_velocities():
     names = [f"b{k}" for k in range(3000)]
     system = SpatialSystem(

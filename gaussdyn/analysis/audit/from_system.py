@@ -124,17 +124,17 @@ def _motion_figures(
     atol = min(float(run.settings["stepper"].get("atol", 0.0)), FINEST)
     return (
         moving.kinematics(motion, atol), moving.momentum(motion, atol), moving.laws(motion), moving.joint_rate(motion),
-        moving.modes(motion, said, after), _works(run, k, motion), moving.impacts(motion),
+        moving.modes(motion, said, after), _works(run, k, motion, atol), moving.impacts(motion),
         moving.unnoted(motion, following), moving.put_back(motion),
     )  # fmt: skip
 
 
-def _works(run: Trajectory, k: int, motion: RecordedMotion) -> float:
+def _works(run: Trajectory, k: int, motion: RecordedMotion, atol: float) -> float:
     """Return how far the works of a step are from what the columns gain, where that is known."""
     if run.saved[k] != run.saved[k - 1] + 1:
         return 0.0
     total = np.array([run[name][k - 1 : k + 1] for name in ("work_reactions", "work_forces")])
-    done, size = moving.work(motion)
+    done, size = moving.work(motion, atol)
     size += float(np.abs(total).max()) + float(np.abs(run["kinetic"]).max() + np.abs(run["potential"]).max())
     return float(np.abs(total[:, 1] - total[:, 0] - done).max()) / (size or 1.0)
 

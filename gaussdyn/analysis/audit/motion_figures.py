@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +26,7 @@ from .saved_rows import listing, one_sided
 from .step_figures import EXACT, relative
 
 FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
+DENSE = 100.0  # of what steps may be off by, absolute: what samples inside may be, which are not controlled
 STILL = 1e-8  # of the terms of a second rate: one that is zero
 UNDIRECTED = 1e-11  # m/s, times the largest speed, at least one: slips that are known no better
 ROUNDED = 1e-14  # of the largest speed, at least one: what rounding leaves of a slip
@@ -70,9 +72,34 @@ def _off(arc: Arc, x: Array, rates: Array, M: Array, scales: tuple[float, float]
     rest there is none, but rounding. The second is the absolute error that x may have.
     """
     (least, atol), most = scales, np.abs(rates).max(axis=0)
-    off = np.abs(x[-1] - x[0] - arc.weights @ rates) - CLOCK * abs(arc.t_end) * most - atol
+    moved, unsure = _moved_within(arc, rates)
+    within = np.abs(x[1:-1] - x[0] - moved) - unsure - DENSE * atol
+    off = np.vstack((within, np.abs(x[-1] - x[0] - arc.weights @ rates)))
+    off = off.max(axis=0) - CLOCK * abs(arc.t_end) * most - atol
     size = M @ (np.abs(x[0]) + np.abs(x[-1]) + arc.h * most)
     return relative(M @ np.maximum(off, 0.0), np.maximum(size, least))
+
+
+def _moved_within(arc: Arc, rates: Array) -> tuple[Array, Array]:
+    """Return how far rates lead to the samples inside an arc, and what a polynomial of one degree less has other.
+
+    The weights of a whole arc are of twice the order, but a sample inside hardly counts in them where it is short.
+    """
+    sure, less = _integrals(tuple(arc.nodes.tolist()))
+    return arc.h * (sure @ rates), np.abs(arc.h * ((sure - less) @ rates))
+
+
+@lru_cache(maxsize=16)
+def _integrals(nodes: tuple[float, ...]) -> tuple[Array, Array]:
+    """Return what takes values at nodes to the integrals from 0 to those inside, of two polynomials through them."""
+    c, n = np.array(nodes), len(nodes)
+    if n < 3:
+        return np.zeros((max(n - 2, 0), n)), np.zeros((max(n - 2, 0), n))
+    fits = [np.linalg.pinv(np.vander(c, k, increasing=True)) for k in (n, n - 1)]
+    sure, less = (
+        np.vander(c[1:-1], len(fit) + 1, increasing=True)[:, 1:] / np.arange(1, len(fit) + 1) @ fit for fit in fits
+    )
+    return sure, less
 
 
 def _free(one: RecordedArc) -> float:
@@ -126,12 +153,48 @@ def laws(motion: RecordedMotion) -> float:
 
     Slips in an arc no longer than events are known to are as good as zero. Those in space, and rollings, no faster than
     velocities are known to have no direction of their own: theirs is that of their friction. Of friction there is as
-    much as slip has, contact by contact, also where several share a load and only their sum moves anything.
+    much as slip has, contact by contact, also where several share a load and only their sum moves anything. What
+    is held allows the accelerations of every sample, those at the ends too.
     """
     arcs = [
         one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
     ]
-    return max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
+    worst = max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
+    return max(worst, *(_off_held(one) for one in arcs), 0.0)
+
+
+def _off_held(one: RecordedArc) -> float:
+    """Return the largest second rate of what is held over the largest of its terms along an arc.
+
+    The terms are what forces and reactions give one by one: where a contact lets go they give nothing together, and
+    where nothing pushes they are but rounding. What moves nothing all along the arc by more than rounding is none.
+    """
+    off, sizes = np.zeros(1), np.zeros(1)
+    rounding = CLOCK * max(1.0, float(np.abs(one.arc.v).max(initial=0.0))) / one.arc.h if one.arc.h else np.inf
+    for sample in one.samples:
+        J, drift = _held_rows(sample.dynamics, one.arc.modes)
+        found = np.abs(J @ sample.a + drift) - rounding * np.abs(J).sum(axis=1)
+        off, sizes = np.append(off, found), np.append(sizes, _terms(sample, J, drift))
+    return relative(off, sizes)
+
+
+def _held_rows(d: LocalDynamics, modes: Mapping[str, str]) -> tuple[Array, Array]:
+    """Return J and drift of what is held: that of joints and of contacts in modes, shapes (m, nv), (m,)."""
+    held = [(row.J, row.drift) for row in d.rows if row.kind == "bilateral"]
+    for row in d.rows:
+        if row.kind != "bilateral" and row.id in modes:
+            part = _held(row, modes[row.id])
+            held.append((row.J[part], row.drift[part]))
+    if not held:
+        return np.zeros((0, len(d.v))), np.zeros(0)
+    return np.concatenate([J for J, _ in held]), np.concatenate([drift for _, drift in held])
+
+
+def _terms(sample: Sample, J: Array, drift: Array) -> Array:
+    """Return the sizes of what second rates J a + drift are sums of, shape (m,)."""
+    d = sample.dynamics
+    pushed = np.abs(solve_spd(d.factor, J.T).T) @ (np.abs(d.h) + sample.pushes)
+    return np.asarray(pushed + np.abs(J) @ (np.abs(d.x_free) + np.abs(sample.a)) + np.abs(drift))
 
 
 def _slides(row: Row, mode: str | None, r: Array) -> list[tuple[slice, float]]:
@@ -265,14 +328,18 @@ def depth(motion: RecordedMotion) -> float:
     return worst
 
 
-def work(motion: RecordedMotion) -> tuple[Array, float]:
-    """Return the work of all reactions and of forces without potential, J, shape (2,), and the size of its terms."""
+def work(motion: RecordedMotion, atol: float) -> tuple[Array, float]:
+    """Return the work of all reactions and of forces without potential, J, shape (2,), and the size of its terms.
+
+    What is at rest but for velocities that are off by `atol` (SI) does no work, though forces are large.
+    """
     done, size = np.zeros(2), 0.0
     for one in motion.arcs:
         for weight, sample in zip(one.arc.weights.tolist(), one.samples, strict=True):
             d = sample.dynamics
             done += weight * np.array([d.v @ sample.push, d.system.power(d.t, d.q, d.v, d.control)])
             size += (abs(weight) + CLOCK / FOLLOWED * abs(d.t)) * float(np.abs(d.v) @ np.abs(sample.push))
+            size += abs(weight) * atol / FOLLOWED * float((np.abs(d.h) + sample.pushes).sum())
     for strike in (one.record for one in motion.impacts):
         M = np.asarray(motion.whole.mass(strike.q))
         before, after = (0.5 * float(v @ M @ v) for v in (strike.before, strike.after))

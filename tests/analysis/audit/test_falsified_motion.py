@@ -23,11 +23,14 @@ from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, OneByOne, Pois
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.planar.bodies import box
-from gaussdyn.mechanics.planar.contacts import HalfPlane
+from gaussdyn.mechanics.planar.bodies import Marker, Point, box, fixed
+from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
+from gaussdyn.mechanics.planar.forces import Spring
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.spatial.bodies import brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.user.system import Position, UserSystem
 from gaussdyn.scenes.catalogue import build
 
 pytestmark = pytest.mark.xdist_group("falsified motion")  # what they share is made once
@@ -187,6 +190,27 @@ def test_every_falsification_is_noticed(seeds):
     assert not missed
 
 
+@pytest.mark.parametrize("name", ["jointed", "robot", "rod"])
+def test_small_changes_at_every_sample_are_noticed(name):
+    """A velocity inside a short arc, and a reaction at its end, hardly count in the integral over it."""
+    system, run = made(name)
+    step, evidence = next((step, one) for step, one in run.evidence.items() if one.arcs)
+    i = min(range(len(evidence.arcs)), key=lambda i: evidence.arcs[i].h)
+    arc, false = evidence.arcs[i], []
+    for k in (1, len(arc.nodes) - 2):
+        v = arc.v.copy()
+        v[k] += 1e-6 * np.abs(arc.v).max()
+        false.append(replace(arc, v=v))
+    for key, r in arc.reactions.items():
+        for k in (0, len(r) - 1):
+            push = r.copy()
+            push[k, 0] += 1e-5 * max(float(np.abs(r).max()), 1.0)
+            false.append(replace(arc, reactions={**arc.reactions, key: push}))
+    for one in false:
+        changed = replace(evidence, arcs=another(evidence.arcs, i, one))
+        assert not audit(replace(run, evidence={**run.evidence, step: changed}), system).passed
+
+
 def honest(seed):
     """Return a short run of random bodies that fall, rub, hang on one another."""
     mu, eps = (0.0, 0.2, 0.5, 0.9)[seed % 4], (0.0, 0.2, 0.6, 1.0)[seed // 4 % 4]
@@ -252,3 +276,57 @@ def motion_pushed(motion, pushes, said):
         arc = replace(one.arc, modes=dict.fromkeys(one.arc.modes, said))
         arcs.append(replace(one, arc=arc, samples=samples))
     return replace(motion, arcs=tuple(arcs))
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.3], ids=["alone", "coupled"])
+def test_a_contact_that_lets_go_where_nothing_is_left_to_push_passes(pull):
+    """Force and reaction vanish together: what is left of both is rounding, and says nothing of what is held."""
+    M, floor = np.array([[2.0, pull], [pull, 1.0]]), Position(lambda t, q: q[0], eps_n=0.0)
+    for turn, phase, spring in np.random.default_rng(5).uniform((1.0, 0.0, 1.0), (20.0, 1.5, 90.0), (4, 3)).tolist():
+        system = UserSystem(2, M, swinging(turn, phase, spring), constraints=[floor])
+        run = simulate(system, State(q=[0.0, 0.0], v=[0.0, 0.0]), 1.6 / turn, stepper=EventDriven())
+        assert "lift_off" in run.event_counts
+        checked = audit(run, system)
+        assert checked.passed, checked.explain()
+
+
+def swinging(turn, phase, spring, more=0.0):
+    """Return a force on one coordinate that swings, and a spring on others."""
+    return lambda t, q, v: np.array([more - np.cos(turn * t + phase), *(-spring * q[1:])])
+
+
+def test_a_woodpecker_whose_sleeve_lets_go_passes():
+    """Only weight is left on the sleeve as it leaves the pole, and its mass turns by rounding: `laws` was 0.6."""
+    found = build("woodpecker", mu=0.28269722766055605, beak=0.5974553686675851, spring=0.005318710838485517,
+                  omega=-7.211451064179971)  # fmt: skip
+    run = simulate(found.system, found.state, found.t_end, stepper=EventDriven())
+    assert run.event_counts["lift_off"] == 2
+    assert audit(run, found.system).passed
+
+
+def test_what_hangs_between_springs_without_weight_passes():
+    """It moves by rounding alone: samples inside steps are no better than the error that steps may have."""
+    hub = Marker("b")
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        b, turn = Point(name="b", mass=float(rng.uniform(0.1, 5.0))), rng.uniform(0.0, 6.28)
+        ends = [(f"w{j}", turn + 2.0 * np.pi * j / 3.0) for j in range(3)]
+        springs = [Spring(a=hub, b=fixed(float(np.cos(x)), float(np.sin(x)), name), stiffness=77.7) for name, x in ends]
+        system = PlanarSystem(
+            bodies=[b], forces=springs, gravity=(0.0, 0.0),
+            contacts=[PlanarContact(point=hub, plane=HalfPlane(name="floor"), mu=0.3)],
+        )  # fmt: skip
+        run = simulate(system, system.state({"b": (0.0, 0.0)}), 1.0, stepper=EventDriven())
+        checked = audit(run, system)
+        assert checked.passed, (seed, checked.explain())
+
+
+def test_what_is_held_at_rest_all_along_does_no_work():
+    """Nothing moves at the saved times, and forces have no potential: the work of rounding was taken for an error."""
+    floor = Position(lambda t, q: q[0], eps_n=0.0)
+    for seed in (0, 22):
+        turn, phase, more, m = np.random.default_rng(seed).uniform((1.0, 0.0, -0.5, 0.1), (20.0, 1.5, 0.5, 9.0))
+        system = UserSystem(1, [[m]], swinging(turn, phase, 0.0, more), constraints=[floor])
+        run = simulate(system, State(q=[0.0], v=[0.0]), 1.0, stepper=EventDriven())
+        checked = audit(run, system)
+        assert checked.passed, (seed, checked.explain())

@@ -62,3 +62,14 @@ def test_no_step_is_short_enough_at_a_pole():
             Tolerance(1e-9, np.full(1, 1e-9)),
         ):
             pass
+
+
+def test_a_fall_keeps_its_energy_as_well_as_its_numbers_are_rounded():
+    """Rounding of the coefficients, of up to 43, is the same in all steps: 2e-14 of the energy were lost in each."""
+    g, lost = 9.81, []
+    for v in np.random.default_rng(1).uniform(3.0, 5.0, 60).tolist():
+        y, h = np.array([0.0, v]), 2.0 * v / g
+        end = take(lambda t, y: np.array([y[1], -g]), 0.0, y, np.array([v, -g]), h, Tolerance(1e-12, np.ones(2))).end
+        lost.append(1.0 - (end[1] ** 2 + 2.0 * g * end[0]) / v**2)
+    assert abs(np.mean(lost)) <= 1e-15
+    assert np.abs(lost).max() <= 2e-14

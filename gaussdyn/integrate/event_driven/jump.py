@@ -34,6 +34,7 @@ from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
 
 WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
+ENDLESS = 1e-7  # part of their speed that single impacts take away: with less they do not come to rest
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
@@ -143,18 +144,25 @@ def _impact(segment: Segment, place: Place) -> tuple[Segment, tuple[str, ...], t
     law = segment.task.accuracy.law
     said = impact(segment.system, segment.state(), law=law, activation=activation, known=(rows, place.h))
     if not said.solved:
-        words = said.solution.message or _unsolved(said, closing)
+        words = said.solution.message or _unsolved(said, closing, activation.speed)
         return replace(segment, failure=said.solution.but(status=said.status, message=words)), closing, rows
     segment = segment.noting(segment.account.pushed(said.impulses, segment.system))
     problems = tuple(phase.own for phase in said.phases)
     return jump(segment, "impact", np.array(said.v), problems, said.energy, said.kept), closing, said.rows
 
 
-def _unsolved(said: Impact, closing: Collection[str]) -> str:
-    """Return why an impact has not come to an end, in words."""
+def _unsolved(said: Impact, closing: Collection[str], still: float) -> str:
+    """Return why an impact has not come to an end; what approaches no faster than `still` (m/s) is at rest."""
     where = f"the impact of {', '.join(closing)} at t = {said.state.t:.17g} s"
     if said.solution.solved:
-        return f"{where} does not end: contacts hit each other again after {len(said.phases)} single ones."
+        n, (speed, factor) = len(said.phases), said.approach
+        words = f"{where} does not end: contacts hit each other again after {n} single ones, at {speed:.3g} m/s"
+        if factor > 1.0 - ENDLESS:
+            return f"{words}."
+        more = n + int(np.ceil(np.log(still / speed) / np.log(factor)))
+        fewer = f"{words}, {1.0 - factor:.3g} less in each"
+        most = int(float(f"{1.2 * more:.2g}"))
+        return f"{fewer}: they would be at rest after about {more}, which OneByOne(most={most}) allows."
     return f"{where} is not solved: E = {said.residual:.1e} is left in its laws."
 
 

@@ -17,7 +17,7 @@ from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from .impact_laws import ImpactLaw, Moreau
-from .problem import Known, Phase, Struck, approaching, kinetic
+from .problem import Known, Phase, Struck, approaching, kinetic, one_sided
 from .restitution_scaling import GAIN
 
 
@@ -40,8 +40,10 @@ class Impact:
     energy : float
         Change of the kinetic energy, J: the sum of the works, and what supports that move by themselves add.
     phases : tuple of Phase
+    closed : frozenset of str
+        Ids of the one-sided rows that took part.
     finished : bool
-        Whether no closed contact approaches any more.
+        Whether none of these approaches any more.
     rows : tuple of Row
         Of the system, after it.
     """
@@ -53,6 +55,7 @@ class Impact:
     works: Mapping[str, float]
     energy: float
     phases: tuple[Phase, ...]
+    closed: frozenset[str]
     finished: bool
     rows: tuple[Row, ...]
 
@@ -85,6 +88,20 @@ class Impact:
     def kept(self) -> float:
         """Fraction of all restitution that was kept (the least of the phases), 1 unless it would have gained energy."""
         return min(phase.kept for phase in self.phases)
+
+    @property
+    def approach(self) -> tuple[float, float]:
+        """Largest speed (m/s) at which closed rows approach in the last quarter of the phases, and how fast it falls.
+
+        That is a factor from one phase to the next, seen since the second quarter; 1 where there are fewer than 8.
+        """
+        rows = [row for row in self.rows if one_sided(row) and row.id in self.closed]
+        J, rate = np.array([row.J[0] for row in rows]), np.array([row.rate[0] for row in rows])
+        speeds = np.array([-(rate + J @ (phase.v - self.v)).min(initial=0.0) for phase in self.phases])
+        n = len(speeds)
+        last = float(speeds[n - 1 - n // 4 :].max())
+        first = float(speeds[n // 4 : n // 2].max(initial=last))
+        return last, (last / first) ** (2.0 / n) if n >= 8 and first > 0.0 else 1.0
 
     @property
     def gains(self) -> bool:
@@ -157,6 +174,7 @@ def impact(
         works=works,
         energy=kinetic(M, after) - kinetic(M, v),
         phases=phases,
+        closed=struck.closed,
         finished=not approaching(end, struck.closed, struck.activation),
         rows=end,
     )

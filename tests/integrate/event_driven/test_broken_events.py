@@ -21,6 +21,8 @@ from gaussdyn.mechanics.planar.bodies import box, disc
 from gaussdyn.mechanics.planar.contacts import HalfPlane
 from gaussdyn.mechanics.planar.shapes import Polygon
 from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.user.system import Position, UserSystem
 from gaussdyn.programs.solution.residuals import Residuals
 from gaussdyn.programs.solution.solution import Solution
 from gaussdyn.programs.solution.status import Status
@@ -83,7 +85,10 @@ class Hasty:
     ("law", "words"),
     [
         (Hasty(), r"the impact of puck/table:e2 at t = 0\.\d+ s is not solved: E = 3\.0e-05 is left in its laws\."),
-        (OneByOne(law=Newton(eps_n=0.5), most=1), r"the impact of .* does not end: .* again after 1 single ones\."),
+        (
+            OneByOne(law=Newton(eps_n=0.5), most=1),
+            r"the impact of .* does not end: .* again after 1 single ones, at 0\.\d+ m/s\.",
+        ),
     ],
 )
 def test_an_impact_without_a_solution_says_so(law, words):
@@ -97,3 +102,17 @@ def test_an_impact_without_a_solution_says_so(law, words):
     run = simulate(system, state, 0.5, stepper=EventDriven(impact=law))
     assert run.status == "STOPPED"
     assert re.search(words, run.stop.reason), run.stop.reason
+
+
+def test_an_impact_without_end_says_how_fast_it_shrinks_and_how_many_single_ones_it_takes():
+    M = np.diag([1.0, 1.5, 2.25])
+    gaps = [Position(lambda t, q, k=k: q[k] - (q[k - 1] if k else 0.0), eps_n=0.2, name=f"c{k}") for k in range(3)]
+    system = UserSystem(3, M, lambda t, q, v: -9.81 * np.diag(M), constraints=gaps)
+    state = State(q=[1.0] * 3, v=[0.0] * 3)
+    stop = simulate(system, state, 0.5, stepper=EventDriven(impact=OneByOne(most=40))).stop.reason
+    said = re.search(r"after 40 .* at \S+ m/s, \S+ less in each: .* about (\d+), which OneByOne\(most=(\d+)\)", stop)
+    many, most = map(int, said.groups())
+    run = simulate(system, state, 0.5, stepper=EventDriven(impact=OneByOne(most=most)))
+    assert run.status == "COMPLETED"
+    assert len(run.impacts[0].problems) == pytest.approx(many, rel=0.15)
+    assert audit(run, system).passed

@@ -140,9 +140,12 @@ def choose(
 
 
 def _named(setting: Setting, place: Place, guesses: list[Modes], failure: Solution) -> Solution:
-    """Return a failure with the jam that it comes from, where nothing better is known: no certificate."""
+    """Return a failure with when and at which contacts a certificate is of, else with the jam behind it."""
     if failure.status in NO_MOTION:
-        return failure
+        pushing = [row for row in place.rows if guesses[0].get(row.id, OPEN).closed]
+        ids = sorted(row.id for row in pushing if not row.bilateral) or sorted(row.id for row in pushing)
+        where = f"at t = {place.t:.17g} s, where {', '.join(ids)} may push"
+        return failure.but(message=f"{where}: {failure.message or 'there is no motion.'}")
     found = (jam_of(setting.phase(modes, place.rows), place) for modes in guesses)
     jam = next(filter(None, found), "")
     words = f"no modes were found at t = {place.t:.17g} s: {jam}."

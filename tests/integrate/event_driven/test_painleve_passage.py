@@ -98,6 +98,7 @@ def test_a_run_passes_and_says_so():
     stopped = simulate(scene, stepper=EventDriven())
     assert stopped.status == "STOPPED"
     assert "certificate" in stopped.stop.reason
+    assert f"at t = 0 s, where {TIP} may push: " in stopped.stop.reason
     run = simulate(scene, stepper=EventDriven(on_none="impact"), examine="full")
     assert run.status == "COMPLETED"
     assert [(event.t, event.kind, event.id) for event in run.events][:1] == [(0.0, "none_passed_by_impact", TIP)]

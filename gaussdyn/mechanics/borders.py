@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 
-FLAT = 1e-9  # sine: a rim tilted by less has no lowest point
+FLAT = 1e-9  # sine: a rim tilted by less has no lowest point, and over an edge it lies flat on the face beside it
 PARALLEL = 1e-12  # square of the sine of the angle between lines that do not cross
 Pose = tuple[Array, Array]  # place in space and rotation from body axes to space
 
@@ -92,11 +92,27 @@ class Tip(NamedTuple):
 
 
 class Along(NamedTuple):
-    """A straight piece, and the point of it that touches, in space: point(other body's pose, its own body's), m."""
+    """A straight piece that a rim touches: between its ends, by a normal out of both faces beside it.
+
+    Attributes
+    ----------
+    body : str
+        Of the rim.
+    line : Line
+    touch : callable
+        touch(pose of the rim's body, pose of its own) -> (normal, point) in space, and how far the rim is from running
+        along the piece.
+    outs : tuple of Array
+        For each face the direction across the piece that leads out of it, in its plane, in the frame of its body.
+    radius : float
+        Of the rim: so much farther on along a face it is its lowest point, times the sine by which the normal leans, m.
+    """
 
     body: str
     line: Line
-    point: Callable[[Pose, Pose], Array]
+    touch: Callable[[Pose, Pose], tuple[Array, Array, float]]
+    outs: tuple[Array, ...]
+    radius: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,10 +151,12 @@ class Extent:
         return float((S.T @ (x + R @ point - y) - one.at) @ one.inward)
 
     def _between(self, one: Along, q: Array) -> float:
-        """Return how far the point that touches is from the ends of a straight piece."""
+        """Return how far a rim is from the ends of a straight piece that it touches, and from the faces beside it."""
         (y, S), line = self.pose(q, one.line.body), one.line
-        point = one.point(self.pose(q, one.body), (y, S))
-        return line.half - abs(float((S.T @ (point - y) - line.middle) @ line.along))
+        normal, point, crosses = one.touch(self.pose(q, one.body), (y, S))
+        leaning = min((float((S.T @ normal) @ out) for out in one.outs), default=math.inf)
+        room = line.half - abs(float((S.T @ (point - y) - line.middle) @ line.along))
+        return min(room, one.radius * (leaning + FLAT), one.radius * crosses)
 
     def _beyond(self, one: Tip, q: Array) -> float:
         """Return how far the nearest point of the line is beyond the end; infinite for a line along `outward`."""

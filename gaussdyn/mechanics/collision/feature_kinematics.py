@@ -15,7 +15,8 @@ points from B into A and the gap is positive while they are apart.
   about a + s da is where the edge crosses the rim now, between the ends of both: nearly parallel edges cross elsewhere
   after the smallest turn. The rate is that of the material there, which is that of the gap but for what the crossing
   runs along an edge that is not level with the face. s0 is where they crossed when the contact was found.
-* Those with a circle: see `rim_kinematics`; e is the normal when the contact was found.
+* Those with a circle: see `rim_kinematics`; e is the normal when the contact was found. Of a rim on a line s0 is where
+  on the line it was then.
 
 The contact point is where a ball or an ellipsoid touches (the pairs with a plane, BALL_LINE), or half-way between the
 two surfaces. Both bodies are taken as moving with their material at this one point, so that the reactions have no
@@ -29,7 +30,7 @@ from typing import NamedTuple
 
 from ..._jit import kernel, record
 from ...arrays import Array
-from .rim_kinematics import DISC_PLANE, rim_motion
+from .rim_kinematics import DISC_PLANE, RIM_LINE, rim_motion, rim_on_line
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, smooth_motion
 from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned
 
@@ -102,6 +103,8 @@ def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: 
         lines, guess = (d, ea, eb, w, dea, deb), turned(RB, data, 14)
         if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
             gap, n, dn, p, dp = smooth_motion(kind, data, RA, RB, lines, (omega_a, omega_b), guess)
+        elif kind == RIM_LINE:
+            gap, n, dn, p, dp = rim_on_line(lines, ra, rb, guess, data[18])
         else:
             gap, n, dn, p, dp = rim_motion(kind, lines, ra, rb, guess)
         c, dc = along(a, -1.0, p), along(va, -1.0, dp)
@@ -163,6 +166,8 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         lines = (d, ea, eb, still, still, still)
         if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
             distance, n, _, p, _ = smooth_motion(kind, data, RA, RB, lines, (still, still), guess)
+        elif kind == RIM_LINE:
+            distance, n, _, p, _ = rim_on_line(lines, ra, rb, guess, data[18])
         else:
             distance, n, _, p, _ = rim_motion(kind, lines, ra, rb, guess)
         c, ra, rb = along(a, -1.0, p), 0.0, 0.0

@@ -195,6 +195,16 @@ def seen_from(world: Array, i: int, n: Vector) -> Vector:
     return (dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2)))
 
 
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
+def to_axes(world: Array, i: int, e: Vector) -> Vector:
+    """Return a direction of shape i's frame in space."""
+    return (
+        world[i, 3] * e[0] + world[i, 4] * e[1] + world[i, 5] * e[2],
+        world[i, 6] * e[0] + world[i, 7] * e[1] + world[i, 8] * e[2],
+        world[i, 9] * e[0] + world[i, 10] * e[1] + world[i, 11] * e[2],
+    )
+
+
 @kernel(f"ShapeAxis({A2}, int64, int64)", borrows=True)
 def axis_seen_from(world: Array, j: int, i: int) -> ShapeAxis:
     """Return the axis of shape i in the frame of shape j."""

@@ -2,9 +2,14 @@
 
 The rim of A has radius ra about a, in the plane across da. The normal n, from B into A, makes the separation along it
 largest: n . (a - b) - ra |n - (n . da) da| less the same of B. Of a disc over a plane it is that of the plane, of a
-ball the way to the nearest point of the rim; else Newton's method finds it from where it was when the contact was
-found. The gap, stationary in n, is then exact to rounding; rates of n follow from the condition by implicit
+ball the way to the nearest point of the rim; of another rim Newton's method finds it from where it was when the contact
+was found. The gap, stationary in n, is then exact to rounding; rates of n follow from the condition by implicit
 differentiation.
+
+Over a line Newton's method finds the point of the rim that is nearest to it, as a direction from the centre; the normal
+is across the line and across the rim there. That is well posed wherever the rim crosses the line at an angle, also
+where they touch. A line that passes over a disc crosses its rim twice; both crossings stay what they are as the disc
+turns through the line, where their separations change places.
 
 * DISC_PLANE: the lowest point of the rim over the plane through b with the outward normal db.
 * RIM_BALL: ball of radius rb about b.
@@ -15,8 +20,9 @@ differentiation.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from ..._jit import kernel
+from ..._jit import kernel, record
 from .vectors import V3, Vector, along, cross3, dot3
 
 DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM = 6, 7, 8, 9
@@ -24,7 +30,35 @@ LINES = f"UniTuple({V3}, 6)"
 Lines = tuple[Vector, Vector, Vector, Vector, Vector, Vector]
 """a - b, da, db and their rates."""
 ROUNDS, STEP = 40, 0.3  # Newton steps, and the longest one, rad
+CUT = 0.01  # of the radius: rims over lines that cut off less of a disc turn too fast along them
+NO_CROSSING = 1e-12  # sine, and share of the radius: a rim along a line that it touches has no normal of its own
 ZERO = (0.0, 0.0, 0.0)
+
+
+@record(V3, V3, V3, V3, "float64", "float64", by_value=True)
+class Nearest(NamedTuple):
+    """The point of a rim that is nearest to a line.
+
+    Attributes
+    ----------
+    spoke, ahead : Vector
+        From the centre to it and along the rim, of length one.
+    way : Vector
+        To it from the point of the line that it is nearest to.
+    normal : Vector
+        Across the rim and the line, of length one; which way is chosen by who asks.
+    at : float
+        Where on the line, from its point.
+    slope : float
+        Of half the squared distance along the rim, m: zero but for rounding if it was found.
+    """
+
+    spoke: Vector
+    ahead: Vector
+    way: Vector
+    normal: Vector
+    at: float
+    slope: float
 
 
 @kernel(f"{V3}({V3})", borrows=True)
@@ -51,15 +85,11 @@ def tangents(kind: int, n: Vector, eb: Vector) -> tuple[Vector, Vector]:
     return t, cross3(n, t)
 
 
-@kernel(f"Tuple(({V3}, float64, float64))(int64, {V3}, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
-def slope(
-    kind: int, n: Vector, d: Vector, ea: Vector, eb: Vector, ra: float, rb: float
-) -> tuple[Vector, float, float]:  # fmt: skip
+@kernel(f"Tuple(({V3}, float64, float64))({V3}, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
+def slope(n: Vector, d: Vector, ea: Vector, eb: Vector, ra: float, rb: float) -> tuple[Vector, float, float]:
     """Return the gradient of the separation along n, and the curvatures ra / k^3 and rb / k^3 of the two rims."""
     ka, kb = max(across(n, ea), 1e-12), max(across(n, eb), 1e-12)
     g, curved = along(d, ra * dot3(n, ea) / ka, ea), ra / (ka * ka * ka)
-    if kind == RIM_LINE:
-        return g, curved, 0.0
     return along(g, rb * dot3(n, eb) / kb, eb), curved, rb / (kb * kb * kb)
 
 
@@ -75,46 +105,38 @@ def newton_step(g: float, h: float, a: float, b: float, c: float) -> tuple[float
     return (STEP * g / size, STEP * h / size) if size > 0.0 else (0.0, 0.0)
 
 
-@kernel(f"{V3}(int64, {V3}, {V3}, {V3}, float64, float64, {V3})", borrows=True)
-def common_normal(kind: int, d: Vector, ea: Vector, eb: Vector, ra: float, rb: float, guess: Vector) -> Vector:
-    """Return the direction of the largest separation of a rim from a line or another rim, near a guess."""
-    n = normalized(along(guess, -dot3(guess, eb), eb) if kind == RIM_LINE else guess)
+@kernel(f"{V3}({V3}, {V3}, {V3}, float64, float64, {V3})", borrows=True)
+def common_normal(d: Vector, ea: Vector, eb: Vector, ra: float, rb: float, guess: Vector) -> Vector:
+    """Return the direction of the largest separation of two rims, near a guess."""
+    n = normalized(guess)
     for _ in range(ROUNDS):
-        t, s = tangents(kind, n, eb)
-        grad, ca, cb = slope(kind, n, d, ea, eb, ra, rb)
+        t, s = tangents(RIM_RIM, n, eb)
+        grad, ca, cb = slope(n, d, ea, eb, ra, rb)
         lift = dot3(n, grad)
         ta, tb, sa, sb = dot3(t, ea), dot3(t, eb), dot3(s, ea), dot3(s, eb)
         h11, h12 = ca * ta * ta + cb * tb * tb - lift, ca * ta * sa + cb * tb * sb
-        h22 = 0.0 if kind == RIM_LINE else ca * sa * sa + cb * sb * sb - lift
+        h22 = ca * sa * sa + cb * sb * sb - lift
         x, y = newton_step(dot3(t, grad), dot3(s, grad), h11, h12, h22)
         size = math.sqrt(x * x + y * y)
         cut = STEP / size if size > STEP else 1.0
         n = normalized(along(along(n, cut * x, t), cut * y, s))
         if size < 1e-14:
             break
-    return normalized(along(n, -dot3(n, eb), eb)) if kind == RIM_LINE else n
+    return n
 
 
-@kernel(f"{V3}(int64, {V3}, {LINES}, float64, float64)", borrows=True)
-def normal_rate(kind: int, n: Vector, lines: Lines, ra: float, rb: float) -> Vector:
-    """Return the rate of the common normal."""
+@kernel(f"{V3}({V3}, {LINES}, float64, float64)", borrows=True)
+def normal_rate(n: Vector, lines: Lines, ra: float, rb: float) -> Vector:
+    """Return the rate of the common normal of two rims."""
     d, ea, eb, w, dea, deb = lines
-    t, s = tangents(kind, n, eb)
-    grad, ca, cb = slope(kind, n, d, ea, eb, ra, rb)
-    lift, fixed, ka = dot3(n, grad), ZERO, max(across(n, ea), 1e-12)
-    turned = ZERO
-    if kind == RIM_LINE:  # n stays across the line
-        fixed, turned = along(ZERO, -dot3(n, deb), eb), cross3(deb, n)
-    moved = along(along(w, ca * (dot3(n, dea) + dot3(fixed, ea)), ea), ra * dot3(n, ea) / ka, dea)
-    if kind == RIM_RIM:
-        kb = max(across(n, eb), 1e-12)
-        moved = along(along(moved, cb * dot3(n, deb), eb), rb * dot3(n, eb) / kb, deb)
+    t, s = tangents(RIM_RIM, n, eb)
+    grad, ca, cb = slope(n, d, ea, eb, ra, rb)
+    lift, ka, kb = dot3(n, grad), max(across(n, ea), 1e-12), max(across(n, eb), 1e-12)
+    moved = along(along(w, ca * dot3(n, dea), ea), ra * dot3(n, ea) / ka, dea)
+    moved = along(along(moved, cb * dot3(n, deb), eb), rb * dot3(n, eb) / kb, deb)
     ta, tb, sa, sb = dot3(t, ea), dot3(t, eb), dot3(s, ea), dot3(s, eb)
     h11, h12 = ca * ta * ta + cb * tb * tb - lift, ca * ta * sa + cb * tb * sb
-    g = dot3(t, moved) + dot3(turned, grad)
-    if kind == RIM_LINE:
-        return along(fixed, -g / h11 if h11 != 0.0 else 0.0, t)
-    h22, h = ca * sa * sa + cb * sb * sb - lift, dot3(s, moved)
+    h22, g, h = ca * sa * sa + cb * sb * sb - lift, dot3(t, moved), dot3(s, moved)
     det = h11 * h22 - h12 * h12
     x, y = ((h * h12 - g * h22) / det, (g * h12 - h * h11) / det) if det != 0.0 else (0.0, 0.0)
     return along(along(ZERO, x, t), y, s)
@@ -149,19 +171,92 @@ def rim_on_ball(lines: Lines, ra: float, rb: float) -> tuple[float, Vector, Vect
     return distance - rb, n, dn, along(ZERO, -1.0, m), along(ZERO, -1.0, dm)
 
 
+@kernel(f"{V3}({V3}, {V3})", borrows=True)
+def spoke_towards(way: Vector, axis: Vector) -> Vector:
+    """Return the direction of the rim across an axis in which a way leads; any for one along the axis."""
+    p = cross3(axis, cross3(way, axis))
+    size = math.sqrt(dot3(p, p))
+    if size == 0.0:
+        p = cross3(axis, (1.0, 0.0, 0.0) if abs(axis[0]) < 0.6 else (0.0, 1.0, 0.0))
+        size = math.sqrt(dot3(p, p))
+    return along(ZERO, 1.0 / size, p)
+
+
+@kernel(f"Nearest({V3}, {V3}, {V3}, float64, {V3})", borrows=True)
+def nearest_on_rim(d: Vector, axis: Vector, u: Vector, r: float, start: Vector) -> Nearest:
+    """Return the point of a rim nearest to a line along u, from the spoke where to start.
+
+    d leads from the line to the centre, the normal to the rim.
+    """
+    e = start
+    for _ in range(ROUNDS):
+        w, t = along(d, r, e), cross3(axis, e)
+        k, s = dot3(t, u), dot3(w, u)
+        g, h = dot3(w, t) - s * k, r * (1.0 - k * k) - dot3(w, e) + s * dot3(e, u)
+        x = -g / h if h > 0.0 else -math.copysign(STEP, g)
+        x = max(-STEP, min(STEP, x))
+        e = along(e, x, t)
+        e = along(ZERO, 1.0 / math.sqrt(dot3(e, e)), e)
+        if abs(x) < 1e-14:
+            break
+    w, t = along(d, r, e), cross3(axis, e)
+    s = dot3(w, u)
+    way, m = along(w, -s, u), cross3(u, t)
+    far, size = math.sqrt(dot3(way, way)), math.sqrt(dot3(m, m))
+    if far > r * size:
+        n = along(ZERO, 1.0 / far, way)
+    elif size > NO_CROSSING:
+        n = along(ZERO, math.copysign(1.0 / size, dot3(way, m)), m)
+    else:
+        n = ZERO
+    return Nearest(e, t, way, n, s, dot3(way, t))
+
+
+@kernel(f"Tuple((float64, {V3}, {V3}, {V3}, {V3}))({LINES}, float64, float64, {V3}, float64)", borrows=True)
+def rim_on_line(
+    lines: Lines, r: float, rb: float, guess: Vector, at: float
+) -> tuple[float, Vector, Vector, Vector, Vector]:  # fmt: skip
+    """Return what `rim_motion` does, for a rim and a line; `at`: about where on the line it is, `guess`: the normal."""
+    d, axis, u, w, daxis, du = lines
+    one = nearest_on_rim(d, axis, u, r, spoke_towards(along(along(ZERO, at, u), -1.0, d), axis))
+    e, t, n = one.spoke, one.ahead, one.normal
+    if dot3(n, along(guess, -1.0, e)) < 0.0:  # the part of a disc that is nearest looks against the normal
+        n = along(ZERO, -1.0, n)
+    if n == ZERO:
+        n = along(guess, -dot3(guess, u), u)
+        n = along(ZERO, 1.0 / max(math.sqrt(dot3(n, n)), 1e-300), n)
+    k, eu, s, touch = dot3(t, u), dot3(e, u), one.at, along(d, r, e)
+    # rates with the spoke carried along, then what it turns by so that it stays the nearest
+    de, dt = along(ZERO, -dot3(e, daxis), axis), along(ZERO, -dot3(t, daxis), axis)
+    speed = along(w, r, de)
+    ds, dk = dot3(speed, u) + dot3(touch, du), dot3(dt, u) + dot3(t, du)
+    g, h = dot3(speed, t) + dot3(touch, dt) - ds * k - s * dk, r * (1.0 - k * k) - dot3(touch, e) + s * eu
+    x = -g / h if abs(h) > NO_CROSSING * r else 0.0
+    de, dt, speed = along(de, x, t), along(dt, -x, e), along(speed, r * x, t)
+    m, dm = cross3(u, t), along(cross3(du, t), 1.0, cross3(u, dt))
+    size, far = dot3(m, n), dot3(one.way, n)
+    if abs(far) > r * abs(size):
+        ds = dot3(speed, u) + dot3(touch, du)
+        m, dm, size = one.way, along(along(speed, -ds, u), -s, du), far
+    dn = along(ZERO, 1.0 / size, along(dm, -dot3(dm, n), n)) if abs(size) > NO_CROSSING * r else ZERO
+    return dot3(n, touch) - rb, n, dn, along(ZERO, -r, e), along(ZERO, -r, de)
+
+
 @kernel(f"Tuple((float64, {V3}, {V3}, {V3}, {V3}))(int64, {LINES}, float64, float64, {V3})", borrows=True)
 def rim_motion(
     kind: int, lines: Lines, ra: float, rb: float, guess: Vector
 ) -> tuple[float, Vector, Vector, Vector, Vector]:  # fmt: skip
-    """Return the gap, the normal and its rate, the way to a from the point of A that touches, and the rate of that."""
+    """Return the gap, the normal and its rate, the way to a from the point of A that touches, and the rate of that.
+
+    Not of a rim over a line, see `rim_on_line`.
+    """
     if kind == RIM_BALL:
         return rim_on_ball(lines, ra, rb)
     d, ea, eb, dea, deb = lines[0], lines[1], lines[2], lines[4], lines[5]
     if kind == DISC_PLANE:
         n, dn, other = eb, deb, 0.0
     else:
-        n = common_normal(kind, d, ea, eb, ra, rb, guess)
-        dn = normal_rate(kind, n, lines, ra, rb)
-        other = rb * across(n, eb) if kind == RIM_RIM else rb
+        n = common_normal(d, ea, eb, ra, rb, guess)
+        dn, other = normal_rate(n, lines, ra, rb), rb * across(n, eb)
     p, dp = rim_point(n, dn, ea, dea, ra)
     return dot3(n, d) - dot3(n, p) - other, n, dn, p, dp

@@ -12,10 +12,12 @@ import numpy as np
 
 from ...arrays import Array
 from ..borders import Along, Border, Crossing, Extent, Line, Pose, Rim, Tip
+from ..collision.cylinders.cylinder_round import PASS
 from ..collision.features import BALL_BALL, BALL_LINE, DISC_PLANE, LINE_LINE, RIM_LINE, Feature
+from ..collision.rim_kinematics import CUT
 from ..collision.search import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, SURFACE, Shapes
 from ..names import GROUND
-from .solid_borders import beyond_corner, faces_beside, half_of_edge, on_solid
+from .solid_borders import beyond_corner, half_of_edge, on_solid, out_of_faces
 
 EDGE, FACE, RIM = 8, 20, 26  # first numbers of the edges, faces and rims of a box in labels, as in `primitives`
 Side = tuple[int, int]  # an axis of a shape, and on which side of its middle
@@ -55,30 +57,33 @@ def _of_rim(
 
     Over an edge that point is beyond both faces there, and the one that touches is between the ends.
     """
-    rim, b, g = Rim(data[3:6], float(data[6]), data[10:13]), label[2], label[3]
+    b, g = label[2], label[3]
     if int(shapes.arrays.table[b, 0]) not in (BOX, MESH):
         return None
     if kind == DISC_PLANE:
+        rim = Rim(data[3:6], float(data[6]), data[10:13])
         return Extent(tuple(one._replace(rim=rim) for one in _on_second(shapes, names, label, data)), pose)
-    beside = (
-        Border(names[0], data[:3], names[1], at, out, rim._replace(up=up))
-        for at, out, up in _faces_beside(shapes, b, g)
-    )
     touching = Feature(id="", kind=kind, bodies=(names[0], names[1]), data=data)
     line = _line(shapes, names[1], b, g, data[7:10], data[10:13])
-    where = Along(names[0], line, lambda one, other: touching.geometry(*one, *other)[2])
-    return Extent(tuple(beside), pose, along=(where,))
+    outs = tuple(_out_of_faces(shapes, b, g))
+    crosses = CUT if int(label[1]) >= PASS else -1.0
+
+    def touch(one: Pose, other: Pose) -> tuple[Array, Array, float]:
+        """Return the normal, the point, and how much more of the disc the edge cuts off than it has to, by the radius."""
+        _, n, p = touching.geometry(*one, *other)
+        ahead = np.cross(one[1] @ data[3:6], p - one[0] - one[1] @ data[:3]) / float(data[6])
+        return n, p, 1.0 - abs(float(ahead @ (other[1] @ data[10:13]))) - crosses
+
+    where = Along(names[0], line, touch, outs, float(data[6]))
+    return Extent((), pose, along=(where,))
 
 
-def _faces_beside(shapes: Shapes, shape: int, feature: int) -> list[tuple[Array, Array, Array]]:
-    """Return a point of an edge, the direction out of each face beside it, and the normal of that face."""
+def _out_of_faces(shapes: Shapes, shape: int, feature: int) -> list[Array]:
+    """Return the direction out of each face beside an edge, in the plane of that face."""
     if int(shapes.arrays.table[shape, 0]) == MESH:
-        return faces_beside(shapes, shape, feature)
-    form = shapes.arrays.forms[shape]
-    axes, half = form[3:12].reshape(3, 3).T, _half(form, BOX)
-    (j, s), (k, t) = _of_box(feature)[1]
-    at = form[:3] + s * half[j] * axes[j] + t * half[k] * axes[k]
-    return [(at, s * axes[j], t * axes[k]), (at, t * axes[k], s * axes[j])]
+        return out_of_faces(shapes, shape, feature)
+    axes = shapes.arrays.forms[shape][3:12].reshape(3, 3).T
+    return [s * axes[k] for k, s in _of_box(feature)[1]]
 
 
 def without_borders(shapes: Shapes) -> tuple[str, ...]:

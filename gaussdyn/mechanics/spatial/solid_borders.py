@@ -31,16 +31,13 @@ def _of_edge(shapes: Shapes, shape: int, e: int) -> list[Side]:
     return _in_body(shapes, shape, [(ends[0], way), (ends[1], -way), *((ends[0], -one) for one in inward)])
 
 
-def faces_beside(shapes: Shapes, shape: int, feature: int) -> list[tuple[Array, Array, Array]]:
-    """Return a point of an edge, the direction out of each face beside it, and the normal of that face."""
-    solids, row = shapes.arrays.solids, int(shapes.arrays.table[shape, 4])
-    e, first = feature - int(solids[row, 0]), int(solids[row + 1, 0])
-    a, _, *faces = _edges(shapes, shape)[e, :4].astype(int).tolist()
+def out_of_faces(shapes: Shapes, shape: int, feature: int) -> list[Array]:
+    """Return the direction out of each face beside an edge, in the plane of that face."""
+    e = feature - int(shapes.arrays.solids[int(shapes.arrays.table[shape, 4]), 0])
     R, found = shapes.arrays.forms[shape][3:12].reshape(3, 3), []
-    for f in faces:
+    for f in _edges(shapes, shape)[e, 2:4].astype(int).tolist():
         inward = next(line[2:5] for line in _loop(shapes, shape, f) if int(line[1]) == e)
-        ((at, out),) = _in_body(shapes, shape, [(_corners(shapes, shape)[a], -inward)])
-        found.append((at, out, R @ solids[first + f, :3]))
+        found.append(-(R @ inward))
     return found
 
 

@@ -126,9 +126,9 @@ def rims_apart(world: Array, i: int, cap: int, j: int, other: int, guess: Vector
     ea, eb, ra, rb = axis_of(world, i, 2), axis_of(world, j, 2), world[i, 12], world[j, 12]
     a = to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13]))
     d = along(a, -1.0, to_space(world, j, unit(2, world[j, 13] if other else -world[j, 13])))
-    n = common_normal(RIM_RIM, d, ea, eb, ra, rb, guess)
+    n = common_normal(d, ea, eb, ra, rb, guess)
     t, s = tangents(RIM_RIM, n, eb)
-    g, _, _ = slope(RIM_RIM, n, d, ea, eb, ra, rb)
+    g, _, _ = slope(n, d, ea, eb, ra, rb)
     first, second = dot3(n, ea) * (1.0 if cap else -1.0), dot3(n, eb) * (1.0 if other else -1.0)
     if max(abs(dot3(t, g)), abs(dot3(s, g))) > ROUGH * max(ra, rb) or first > 0.0 or second < 0.0:
         return -1e300, n
@@ -159,9 +159,9 @@ def rims(
     if most <= above or most > limit:
         return most
     if first == most:
-        put_rim_on_line(world, i, cap, j, 0, sides[1], m, found)
+        put_rim_on_line(world, i, cap, j, 0, sides[1], m, t, found)
     elif second == most:
-        put_rim_on_line(world, j, other, i, 0, sides[0], k, found)
+        put_rim_on_line(world, j, other, i, 0, sides[0], k, s, found)
     else:
         a, b = unit(2, world[i, 13] if cap else -world[i, 13]), unit(2, world[j, 13] if other else -world[j, 13])
         label = (i, RIM + cap, j, RIM + other)

@@ -16,8 +16,11 @@ from ..feature_kinematics import BALL_LINE, BALL_PLANE
 from ..primitives import (
     BORDER,
     END,
+    LABEL,
+    LEVEL,
     NONE,
     UP,
+    Label,
     Primitive,
     axis_of,
     axis_seen_from,
@@ -29,6 +32,7 @@ from ..primitives import (
     put,
     put_with_guess,
     seen_from,
+    to_axes,
     to_shape,
     to_space,
     unit,
@@ -39,11 +43,10 @@ from ..rim_kinematics import (
     RIM_LINE,
     ZERO,
     across,
-    common_normal,
+    nearest_on_rim,
     normalized,
     rim_point,
-    slope,
-    tangents,
+    spoke_towards,
 )
 from ..round_shapes import axis_axis
 from ..vectors import A2, V3, Vector, along, dot3
@@ -53,6 +56,7 @@ POINTS = 8  # of a rim
 TILTED = 1e-9  # sine: a cap tilted by less has no lowest point
 LYING = 0.1  # sine: an axis that runs along a face to within this lies on it
 ROUGH = 1e-9  # of the radius: slope with which a common normal counts as found
+FLAT_WAY = 1e-12  # square of a sine: lines nearer to the axis pass over no rim
 
 
 @kernel(f"{V3}(float64, int64)", borrows=True)
@@ -104,39 +108,101 @@ def ball_cylinder(world: Array, i: int, feature: int, at: Vector, j: int, limit:
         put(found, RIM_BALL, (j, RIM + cap, i, feature), disc(end, R), ball(at, r))
 
 
+@kernel(f"Tuple((float64, {V3}, float64, {V3}))({A2}, int64, int64, int64, Primitive, {V3}, {V3})", borrows=True)
+def rim_near_line(
+    world: Array, i: int, cap: int, j: int, edge: Primitive, start: Vector, guess: Vector
+) -> tuple[float, Vector, float, Vector]:  # fmt: skip
+    """Return the gap of a rim of cylinder i from a line of shape j, the normal, where on the line it is, and the spoke.
+
+    The spoke where to start, the guess (for a rim along a line that it touches), the normal and the spoke stand in
+    space. The normal looks out of what is beside the rim: the side and the cap. If none was found the gap is -1e300.
+    """
+    r, ea, eb = world[i, 12], axis_of(world, i, 2), to_axes(world, j, edge.axis)
+    d = along(to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13])), -1.0, to_space(world, j, edge.point))
+    one = nearest_on_rim(d, ea, eb, r, start)
+    n = one.normal if one.normal != ZERO else normalized(along(guess, -dot3(guess, eb), eb))
+    if dot3(n, along(one.spoke, 1.0 if cap else -1.0, ea)) > 0.0:
+        n = along(ZERO, -1.0, n)
+    if abs(one.slope) > ROUGH * r:
+        return -1e300, n, 0.0, one.spoke
+    return dot3(n, one.way) - edge.radius, n, one.at, one.spoke
+
+
+@kernel(f"Tuple((float64, float64, float64))({A2}, int64, int64, int64, Primitive)", borrows=True)
+def line_over_cap(world: Array, i: int, cap: int, j: int, edge: Primitive) -> tuple[float, float, float]:
+    """Return how much of a cap of cylinder i a line of shape j over it cuts off, m, and from where to where on it.
+
+    Nothing where that is no more than what is level with it: the line runs along the rim.
+    """
+    middle, u = unit(2, world[i, 13] if cap else -world[i, 13]), seen_from(world, i, to_axes(world, j, edge.axis))
+    q, r = along(to_shape(world, i, to_space(world, j, edge.point)), -1.0, middle), world[i, 12]
+    flat = u[0] * u[0] + u[1] * u[1]
+    if flat < FLAT_WAY:
+        return 0.0, 0.0, 0.0
+    side, t = q[0] * u[1] - q[1] * u[0], -(q[0] * u[0] + q[1] * u[1]) / flat
+    cut = r - abs(side) / math.sqrt(flat)
+    if cut <= LEVEL * r:
+        return 0.0, 0.0, 0.0
+    half = math.sqrt(cut * (2.0 * r - cut) / flat)
+    return cut, t - half, t + half
+
+
+@kernel(f"{V3}({A2}, int64, int64, int64, Primitive, float64)", borrows=True)
+def spoke_to(world: Array, i: int, cap: int, j: int, edge: Primitive, at: float) -> Vector:
+    """Return the spoke of a cap of cylinder i towards a place on a line of shape j, in space."""
+    centre = to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13]))
+    p = to_space(world, j, along(edge.point, at, edge.axis))
+    return spoke_towards(along(p, -1.0, centre), axis_of(world, i, 2))
+
+
+@kernel(f"boolean({A2}, int64, int64, {V3}, {V3})", borrows=True)
+def is_outward(world: Array, i: int, cap: int, n: Vector, spoke: Vector) -> bool:
+    """Return whether the rim of a cap is the part of cylinder i farthest against n, at the end of a spoke.
+
+    Nor is it where n is hardly off the axis: the cap is.
+    """
+    ea = axis_of(world, i, 2)
+    return dot3(n, ea) * (1.0 if cap else -1.0) <= 0.0 and dot3(n, spoke) <= 0.0 and across(n, ea) > TILTED
+
+
 @kernel(f"Tuple((float64, {V3}, float64))({A2}, int64, int64, int64, Primitive, {V3})", borrows=True)
 def rim_over_line(
     world: Array, i: int, cap: int, j: int, edge: Primitive, guess: Vector
 ) -> tuple[float, Vector, float]:  # fmt: skip
-    """Return the gap of a rim of cylinder i from a line of shape j, the normal, and where along the line it is nearest.
+    """Return what `rim_near_line` does, where the rim is the part of the cylinder that is nearest; else -1e300.
 
-    The guess and the normal stand in space; without a common normal, or with one against the cap, the gap is -1e300.
-    Nor is one that is hardly off the axis: a line in the plane of a cap touches the cap.
+    Where the line passes over the cap it is one of two crossings.
     """
-    b, e, radius = edge
-    middle = unit(2, world[i, 13] if cap else -world[i, 13])
-    ea, eb = axis_of(world, i, 2), along(ZERO, e[0], axis_of(world, j, 0))
-    eb = along(along(eb, e[1], axis_of(world, j, 1)), e[2], axis_of(world, j, 2))
-    r, d = world[i, 12], along(to_space(world, i, middle), -1.0, to_space(world, j, b))
-    n = common_normal(RIM_LINE, d, ea, eb, r, 0.0, guess)
-    t, _ = tangents(RIM_LINE, n, eb)
-    g, _, _ = slope(RIM_LINE, n, d, ea, eb, r, 0.0)
-    inward = dot3(n, ea) * (1.0 if cap else -1.0)
-    if abs(dot3(t, g)) > ROUGH * r or inward > 0.0 or across(n, ea) <= TILTED:
-        return -1e300, n, 0.0
-    p = normalized(along(n, -dot3(n, ea), ea))
-    touching = along(d, -r, p)
-    return dot3(n, touching) - radius, n, dot3(touching, eb)
+    cut, first, last = line_over_cap(world, i, cap, j, edge)
+    centre = to_shape(world, j, to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13])))
+    best, normal, at, place = -1e300, guess, 0.0, dot3(along(centre, -1.0, edge.point), edge.axis)
+    for which in range(3 if cut > 0.0 else 1):
+        start = spoke_to(world, i, cap, j, edge, place)
+        gap, n, t, spoke = rim_near_line(world, i, cap, j, edge, start, guess)
+        if gap > best and is_outward(world, i, cap, n, spoke):
+            best, normal, at = gap, n, t
+        place = first if which == 0 else last
+    return best, normal, at
 
 
-@kernel(f"void({A2}, int64, int64, int64, int64, Primitive, {V3}, {A2})", borrows=True)
+@kernel(f"void({A2}, int64, int64, int64, int64, Primitive, {V3}, float64, {A2})", borrows=True)
 def put_rim_on_line(
-    world: Array, i: int, cap: int, j: int, feature: int, edge: Primitive, n: Vector, found: Array
+    world: Array, i: int, cap: int, j: int, feature: int, edge: Primitive, n: Vector, at: float, found: Array
 ) -> None:  # fmt: skip
-    """Add the contact of a rim of cylinder i with a line of shape j, with its normal in space."""
+    """Add the contact of a rim of cylinder i with a line of shape j: its normal in space, and where on the line."""
+    put_rim((i, RIM + cap, j, feature), world, edge, n, at, found)
+
+
+@kernel(f"void({LABEL}, {A2}, Primitive, {V3}, float64, {A2})", borrows=True)
+def put_rim(label: Label, world: Array, edge: Primitive, n: Vector, at: float, found: Array) -> None:
+    """Add the contact of a rim with a line as `put_rim_on_line`, by its label: as a rim, or one of its crossings."""
+    i, feature, j, _ = label
+    cap = feature - RIM if feature < PASS else (feature - PASS) // 2
     middle = unit(2, world[i, 13] if cap else -world[i, 13])
-    label = (i, RIM + cap, j, feature)
     put_with_guess(found, RIM_LINE, label, disc(middle, world[i, 12]), edge, seen_from(world, j, n))
+    c = int(found[0, 0])
+    if c < len(found):
+        found[c, 18] = at
 
 
 @kernel(f"{V3}({A2}, int64, int64, int64, float64)", borrows=True)
@@ -157,15 +223,15 @@ def rims_on_axis(world: Array, i: int, j: int, limit: float, found: Array) -> No
     r, h = world[j, 12], world[j, 13]
     side = line(NONE, UP, r)
     for cap in range(2):
-        least, normal = 1e300, ZERO
+        least, normal, at = 1e300, ZERO, 0.0
         for end in range(2):
             guess = way_to_rim(world, i, cap, j, h if end else -h)
             if dot3(guess, guess) > 0.0:
                 gap, n, t = rim_over_line(world, i, cap, j, side, guess)
                 if -r < gap < least and abs(t) <= h:
-                    least, normal = gap, n
+                    least, normal, at = gap, n, t
         if least <= limit:
-            put_rim_on_line(world, i, cap, j, 0, side, normal, found)
+            put_rim_on_line(world, i, cap, j, 0, side, normal, at, found)
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)

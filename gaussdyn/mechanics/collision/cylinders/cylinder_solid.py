@@ -35,7 +35,7 @@ from ..primitives import (
     seen_from,
     unit,
 )
-from ..rim_kinematics import DISC_PLANE, ZERO
+from ..rim_kinematics import CUT, DISC_PLANE, ZERO
 from ..round_shapes import PARALLEL
 from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face, out_of_edge
 from ..solid_solid import placed, placed_back
@@ -66,11 +66,16 @@ from .cylinder_round import (
     POINTS,
     RIM,
     TILTED,
+    line_over_cap,
+    put_rim,
     put_rim_on_line,
+    rim_near_line,
     rim_over_line,
     rim_place,
+    spoke_to,
 )
 
+CLEAR = 0.25  # of the radius: what a limit asks for at most before an edge passes over a cap clearly
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"
 Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limit, border
@@ -182,34 +187,50 @@ def corners_on_cap(world: Array, solids: Array, on: Plane, room: Array, found: A
             put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, 13]), unit(2, s)))
 
 
-@kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
-def edges_on_cap(world: Array, solids: Array, on: Plane, room: Array, found: Array) -> None:
-    """Add the points where edges of a solid pass over the rim of a cap."""
+@kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
+def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array, found: Array) -> None:
+    """Add where edges of a solid pass over the rim of a cap; edge `known` does, however deep it is.
+
+    The rim on the edge, with their own normal. Where the edge is so near to the end of the cap that it may leave it, it
+    runs along the rim, and they have none soon: then the points of the edge that are over the rim now, on the cap.
+    """
     i, j, cap, limit, _ = on
-    block, s, R = int(world[i, BLOCK]), 1.0 if cap else -1.0, world[j, 12]
+    block, s, ea = int(world[i, BLOCK]), 1.0 if cap else -1.0, axis_of(world, j, 2)
     for e in range(count_of(solids, block, 1)):
         middle, u, half = edge_of(solids, block, e)
         q, w = placed_back(room, middle), turned_back(room, u)
-        flat = w[0] * w[0] + w[1] * w[1]
-        if s * q[2] - abs(w[2]) * half - world[j, 13] > limit or flat < 1e-12 or s * q[2] <= 0.0:
+        if s * q[2] - abs(w[2]) * half - world[j, 13] > limit or (s * q[2] <= 0.0 and e != known):
             continue
-        side, t = q[0] * w[1] - q[1] * w[0], -(q[0] * w[0] + q[1] * w[1]) / flat
-        inside = R * R - side * side / flat
-        for which in range(2 if inside > 0.0 else 0):
-            at = t + (1.0 if which else -1.0) * math.sqrt(inside / flat)
-            if abs(at) < half and s * (q[2] + at * w[2]) - world[j, 13] <= limit:
-                label = (i, edge_label(solids, block, e), j, PASS + 2 * cap + which)
-                p = along(middle, at, u)
+        edge = line(middle, u, 0.0)
+        cut, first, last = line_over_cap(world, j, cap, i, edge)
+        clear = is_clear(world, j, cut, limit)
+        for which in range(2 if cut > 0.0 else 0):
+            place, feature = last if which else first, PASS + 2 * cap + which
+            spoke = spoke_to(world, j, cap, i, edge, place)
+            gap, n, t, _ = rim_near_line(world, j, cap, i, edge, spoke, along(ZERO, -s, ea))
+            if -s * dot3(n, ea) <= LIKE_FACE:
+                continue
+            if clear and abs(t) <= half and gap <= limit:
+                put_rim((j, feature, i, edge_label(solids, block, e)), world, edge, n, t, found)
+            elif not clear and abs(place) < half and s * (q[2] + place * w[2]) - world[j, 13] <= limit:
+                label, p = (i, edge_label(solids, block, e), j, feature), along(middle, place, u)
                 put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, 13]), unit(2, s)))
 
 
-@kernel(f"Tuple((float64, int64, int64, {V3}))({A2}, {A2}, int64, int64, {A2})", borrows=True)
-def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[float, int, int, Vector]:
-    """Return the largest gap of a rim of cylinder j from an edge of solid i, the edge, the rim, and the normal."""
+@kernel(f"boolean({A2}, int64, float64, float64)", borrows=True)
+def is_clear(world: Array, j: int, cut: float, limit: float) -> bool:
+    """Return whether an edge cuts off so much of a cap of cylinder j that it still does where it may have moved to."""
+    r = world[j, 12]
+    return bool(cut > max(CUT * r, min(limit, CLEAR * r)))
+
+
+@kernel(f"Tuple((float64, int64, int64, {V3}, float64))({A2}, {A2}, int64, int64, {A2})", borrows=True)
+def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[float, int, int, Vector, float]:
+    """Return the largest gap of a rim of cylinder j from an edge of solid i, edge, rim, normal, where on the edge."""
     block, (_, out) = int(world[i, BLOCK]), way_between(world, solids, i, j, 1e300, room)
     guess = along(along(ZERO, out[0], axis_of(world, i, 0)), out[1], axis_of(world, i, 1))
     guess = along(guess, out[2], axis_of(world, i, 2))
-    best, edge, rim, normal = -1e300, -1, 0, guess
+    best, edge, rim, normal, at = -1e300, -1, 0, guess, 0.0
     cap = 1 if dot3(guess, axis_of(world, j, 2)) < 0.0 else 0
     first, last = links_of(solids, block, farthest_corner(solids, block, out))
     for row in range(first, last):
@@ -217,8 +238,8 @@ def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
         middle, u, half = edge_of(solids, block, e)
         gap, n, t = rim_over_line(world, j, cap, i, line(middle, u, 0.0), guess)
         if gap > best and abs(t) <= half and out_of_edge(solids, block, e, u, seen_from(world, i, n), 0.0):
-            best, edge, rim, normal = gap, e, cap, n
-    return best, edge, rim, normal
+            best, edge, rim, normal, at = gap, e, cap, n, t
+    return best, edge, rim, normal, at
 
 
 @kernel(f"void({A2}, {A2}, ShapeAxis, int64, int64, {V3}, {A2})", borrows=True)
@@ -236,8 +257,9 @@ def ends_along_edge(
         if abs(dot3(e, along(q, -1.0, p))) < (1.0 - LEVEL) * length:
             put(found, BALL_LINE, (i, k, j, 0), ball(q, 0.0), line(NONE, UP, r))
         rim = along(p, length if end else -length, e)
-        if abs(dot3(u, along(rim, -1.0, middle))) <= (1.0 + BORDER) * half:
-            put_rim_on_line(world, j, end, i, edge_label(solids, block, g), line(middle, u, 0.0), n, found)
+        at = dot3(u, along(rim, -1.0, middle))
+        if abs(at) <= (1.0 + BORDER) * half:
+            put_rim_on_line(world, j, end, i, edge_label(solids, block, g), line(middle, u, 0.0), n, at, found)
 
 
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
@@ -274,6 +296,43 @@ def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, fou
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
+def flat_cap(world: Array, solids: Array, on: Plane, known: int, room: Array, found: Array) -> None:
+    """Add the contacts of a solid with a cap that it is under: its corners, edges, and faces that look at the cap.
+
+    The same wherever the cap decides, or a rim on an edge (`known`) whose normal is like that of the cap, or the face:
+    none comes or goes as the cap tips from one to the other.
+    """
+    i, j, cap, limit, border = on
+    block, out = int(world[i, BLOCK]), turned_by(room, unit(2, 1.0 if cap else -1.0))
+    corners_on_cap(world, solids, on, room, found)
+    edges_on_cap(world, solids, on, known, room, found)
+    for f in range(count_of(solids, block, 2)):
+        if dot3(out, normal_of(solids, block, f)) <= -LIKE_FACE:
+            cap_on_face(world, solids, (i, j, f, limit, border), cap, room, found)
+
+
+@kernel(f"void({A2}, {A2}, {PLANE}, Tuple((int64, float64)), {V3}, {A2}, {A2})", borrows=True)
+def rim_on_edge(
+    world: Array, solids: Array, on: Plane, where: tuple[int, float], n: Vector, room: Array, found: Array
+) -> None:  # fmt: skip
+    """Add the contact of a rim with an edge, n its normal in space; with one like that of the cap all that is under it.
+
+    It has the name of one of the two crossings where the edge passes over the cap clearly, flat or not.
+    """
+    i, j, rim, limit, _ = on
+    block, (e, at) = int(world[i, BLOCK]), where
+    middle, u, _ = edge_of(solids, block, e)
+    edge, like = line(middle, u, 0.0), abs(dot3(n, axis_of(world, j, 2))) > LIKE_FACE
+    cut, first, last = line_over_cap(world, j, rim, i, edge)
+    clear = is_clear(world, j, cut, limit)
+    if like:
+        flat_cap(world, solids, on, e, room, found)
+    if not (like and clear):
+        crossing = PASS + 2 * rim + (1 if at > 0.5 * (first + last) else 0)
+        put_rim((j, crossing if clear else RIM + rim, i, edge_label(solids, block, e)), world, edge, n, at, found)
+
+
+@kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
 def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: Array, found: Array) -> None:
     """Add the contacts of a cylinder with a face: its rims, the corners under a cap, the side that lies on it.
 
@@ -281,15 +340,12 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: A
     """
     i, j, f, limit, border = on
     n, e = normal_of(solids, int(world[i, BLOCK]), f), turned_by(room, (0.0, 0.0, 1.0))
-    for cap in range(2):
-        cap_on_face(world, solids, on, cap, room, found)
     rise = dot3(n, e)
-    if abs(rise) >= LIKE_FACE:  # by the same features as where the cap decides: it does from where the cylinder tips
-        cap = 0 if rise > 0.0 else 1
-        corners_on_cap(world, solids, (i, j, cap, limit, border), room, found)
-        edges_on_cap(world, solids, (i, j, cap, limit, border), room, found)
+    if abs(rise) >= LIKE_FACE:
+        flat_cap(world, solids, (i, j, 0 if rise > 0.0 else 1, limit, border), -1, room, found)
         return
     for cap in range(2):
+        cap_on_face(world, solids, on, cap, room, found)
         rim_over_border(world, solids, on, cap, room, found)
     if abs(rise) <= LYING:
         axis = ShapeAxis(j, row3(room, 3), e, world[j, 13], world[j, 12])
@@ -306,7 +362,7 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     flat = max(face_gap, cap_gap)
     if flat > limit:
         return
-    rim_gap, edge, rim, n = best_rim(world, solids, i, j, room)
+    rim_gap, edge, rim, n, at = best_rim(world, solids, i, j, room)
     before = found[0, 0]
     known, side_gap = side_along_edge(world, solids, i, j, limit, found)
     if known >= 0:
@@ -319,10 +375,9 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     border = BORDER * same / SAME
     if rim_gap > max(flat, side_gap) + same:
         own = seen_from(world, i, n)
-        if rim_gap <= limit and not is_level(world, solids, i, j, own, cap_gap, room):
-            middle, u, _ = edge_of(solids, int(world[i, BLOCK]), edge)
-            label = edge_label(solids, int(world[i, BLOCK]), edge)
-            put_rim_on_line(world, j, rim, i, label, line(middle, u, 0.0), n, found)
+        if rim_gap > limit or is_level(world, solids, i, j, own, cap_gap, room):
+            return
+        rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), n, room, found)
         return
     if side_gap > flat + same:
         return
@@ -332,7 +387,6 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     if is_level(world, solids, i, j, n, cap_gap, room):
         return
     if by_cap:
-        corners_on_cap(world, solids, (i, j, cap, limit, border), room, found)
-        edges_on_cap(world, solids, (i, j, cap, limit, border), room, found)
+        flat_cap(world, solids, (i, j, cap, limit, border), -1, room, found)
     else:
         cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)

@@ -1,0 +1,74 @@
+"""The rim of a cap on an edge that passes under it: two contacts, normal to rim and edge, however flat it is."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gaussdyn.mechanics.collision.search import Shapes
+from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, Cylinder
+
+RADIUS, HALF = 0.08, 0.1
+CORNERS = np.array([[x, y, z] for z in (-1.0, 0.0) for y in (-0.3, 0.3) for x in (-0.3, 0.3)])
+TABLES = Box(half=(0.3, 0.3, 0.5), at=(0, 0, -0.5), name="table"), ConvexMesh(vertices=CORNERS, name="table")
+TILTS = 0.0, 1e-15, -1e-12, 1e-9, -1e-7, 1e-6, -1e-5, 1e-3, -1e-2
+POSE = np.zeros(3), np.eye(3)
+
+
+def tipped(tilt, turn=0.3):
+    """Return the pose of a cylinder over the edge x = 0.3 of a table, tipped by an angle across the edge."""
+    R = (Rotation.from_rotvec([tilt, 0, 0]) * Rotation.from_rotvec([0, 0, turn])).as_matrix()
+    return np.array([0.27, 0.01, HALF + 1e-4]), R
+
+
+def crossings(table, x, R, reach=0.02):
+    found = Shapes.of({"b": (Cylinder(radius=RADIUS, half_length=HALF),)}, [table]).find([x], [R], reach)
+    return {f.id: f.geometry(x, R, *POSE) for f in found if ":x" in f.id}
+
+
+def exactly(x, R, side):
+    """Return gap and normal where the lower rim crosses the edge on one side of its middle, with forty digits."""
+    with mpmath.workdps(40):
+        R, x = mpmath.matrix(R.tolist()), mpmath.matrix(x.tolist())
+
+        def way(angle):
+            """Return the way from the nearest point of the edge, and the direction along the rim."""
+            p = x + R * mpmath.matrix([RADIUS * mpmath.cos(angle), RADIUS * mpmath.sin(angle), -HALF])
+            return p - mpmath.matrix([0.3, p[1], 0]), R * mpmath.matrix([-mpmath.sin(angle), mpmath.cos(angle), 0])
+
+        def slope(angle):
+            d, t = way(angle)
+            return d[0] * t[0] + d[2] * t[2]
+
+        edge = mpmath.atan2(side * mpmath.sqrt(RADIUS**2 - 0.03**2), 0.03) - mpmath.atan2(R[1, 0], R[0, 0])
+        d, t = way(mpmath.findroot(slope, edge))
+        n = mpmath.matrix([t[2], 0, -t[0]]) / mpmath.sqrt(t[0] ** 2 + t[2] ** 2)
+        n *= mpmath.sign(n[2])
+        return float((d.T * n)[0]), np.array([float(k) for k in n])
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["box", "hull"])
+def test_both_crossings_are_contacts_however_a_cap_is_tipped(table):
+    for tilt in TILTS:
+        x, R = tipped(tilt)
+        found = crossings(table, x, R)
+        assert len(found) == 2, tilt
+        for key, (gap, n, point) in found.items():
+            expected, normal = exactly(x, R, 1.0 if point[1] > 0.01 else -1.0)
+            assert gap == pytest.approx(expected, abs=1e-16), (tilt, key)
+            assert n == pytest.approx(normal, abs=1e-14), (tilt, key)
+
+
+def test_crossings_keep_their_names_and_are_smooth_as_a_cap_turns_through_an_edge():
+    """Fourth differences of gaps along a motion that tips the cap from one crossing to the other."""
+    h, gaps = 1e-3, []
+    for k in range(-8, 9):
+        x, R = tipped(k * h, turn=0.3 + 0.2 * k * h)
+        found = crossings(TABLES[0], x, R)
+        gaps.append([found[key][0] for key in sorted(found)])
+    assert len({len(gap) for gap in gaps}) == 1
+    lowest = np.argmin(gaps, axis=1)
+    assert {lowest[0], lowest[-1]} == {0, 1}
+    assert np.abs(np.diff(gaps, n=4, axis=0)).max() < 10.0 * RADIUS * h**4

@@ -69,7 +69,7 @@ def _of_rim(
     crosses = CUT if int(label[1]) >= PASS else -1.0
 
     def touch(one: Pose, other: Pose) -> tuple[Array, Array, float]:
-        """Return the normal, the point, and how much more of the disc the edge cuts off than it has to, by the radius."""
+        """Return the normal, the point, and how far the rim is from running along the edge."""
         _, n, p = touching.geometry(*one, *other)
         ahead = np.cross(one[1] @ data[3:6], p - one[0] - one[1] @ data[:3]) / float(data[6])
         return n, p, 1.0 - abs(float(ahead @ (other[1] @ data[10:13]))) - crosses

@@ -35,7 +35,7 @@ class Lane(CompiledSystem):
         layout, nq, nv = self.parts.model.layout, self.system.nq, self.system.nv
         n, m, contacts = len(layout.kind), len(layout.reach), len(self.parts.model.carried.place)
         bodies = len(self.parts.model.shapes.radius) if layout.who == FOREST else 0
-        placed = 1 + 12 * bodies if bodies and contacts else 0
+        placed = 1 + 13 * bodies if bodies and contacts else 0
         real = [np.zeros((worlds, k)) for k in (nq, nv, m, placed)]
         whole = [np.zeros((worlds, k), dtype=np.int64) for k in (n, 2, n + 1, 4 * contacts, contacts, 1)]
         return Stock._make([*real, *whole])

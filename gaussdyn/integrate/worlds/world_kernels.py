@@ -37,9 +37,9 @@ class Stock(NamedTuple):
     q, v : Array, shapes (N, nq) and (N, nv)
     last : Array, shape (N, m)
         Impulses of the last step.
-    placed : Array, shape (N, 1 + 12 b) or (N, 0)
+    placed : Array, shape (N, 1 + 13 b) or (N, 0)
         Of trees the largest speed of a point of any body, m/s, negative where this is not known, and where their
-        bodies are; (N, 0) where that takes no time.
+        bodies are, each with its largest speed of a point; (N, 0) where that takes no time.
     now : IntArray, shape (N, n)
         Modes of the last step.
     counts : IntArray, shape (N, 2)
@@ -127,7 +127,8 @@ def fetch_places(model: Model, stock: Stock, k: int) -> None:
             shapes.x[b, i] = own[at + i]
             for j in range(3):
                 shapes.R[b, i, j] = own[at + 3 + 3 * i + j]
-        at += 12
+        shapes.speed[b] = own[at + 12]
+        at += 13
 
 
 @kernel("void(Model, Data, Stock, int64)", borrows=True)
@@ -144,7 +145,8 @@ def keep_places(model: Model, data: Data, stock: Stock, k: int) -> None:
             own[at + i] = shapes.x[b, i]
             for j in range(3):
                 own[at + 3 + 3 * i + j] = shapes.R[b, i, j]
-        at += 12
+        own[at + 12] = shapes.speed[b]
+        at += 13
 
 
 @kernel("boolean(Model, Stock, int64)", borrows=True)

@@ -56,11 +56,15 @@ def turning(trees: Trees, moving: Moving, b: int, radius: float) -> float:
     return spin * (math.sqrt(dot3(u, u)) + radius * spin)
 
 
-@kernel(f"float64(Trees, Moving, {A1})", borrows=True)
-def fastest_point(trees: Trees, moving: Moving, radius: Array) -> float:
-    """Return the largest speed of a point of any body, in balls about the origins of their frames that hold them."""
+@kernel(f"float64(Trees, Moving, {A1}, {A1})", borrows=True)
+def fastest_points(trees: Trees, moving: Moving, radius: Array, speed: Array) -> float:
+    """Put the largest speeds of points of bodies, in balls about the origins of their frames that hold them.
+
+    Returns the largest of all.
+    """
     most = 0.0
     for b in range(len(radius)):
         u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), three(moving.speed[b], 0)
-        most = max(most, math.sqrt(dot3(u, u)) + radius[b] * math.sqrt(dot3(w, w)))
+        speed[b] = math.sqrt(dot3(u, u)) + radius[b] * math.sqrt(dot3(w, w))
+        most = max(most, speed[b])
     return most

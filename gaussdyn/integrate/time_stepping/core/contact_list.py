@@ -14,7 +14,7 @@ from ....mechanics.trees.forest import LAST
 from ....mechanics.trees.kinematics import ask_for, place_asked
 from ..feature_lists import copy_feature, join_lists, place_of
 from ..scheme import ALLOWED
-from .evaluate import move, point_speed, put_motion, put_poses, standing, stands_at
+from .evaluate import move, put_motion, put_poses, standing, stands_at
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
@@ -44,6 +44,7 @@ from .records import (
     Shapes,
 )
 
+PASSED_ON = 0.125  # of the largest speed: what any body of a tree may be set in motion by within a step
 SIZE = 6  # column of `Shapes.laws`: number of rows
 
 
@@ -83,15 +84,15 @@ def out_of_reach(model: Model, data: Data) -> bool:
     shapes = model.shapes
     if model.layout.who != FOREST or shapes.numbers[REACH] < 0.0:
         return False
-    moving, most = standing(model, data.q1, model.ahead).moving, 0.0
+    moving, most, half = standing(model, data.q1, model.ahead).moving, 0.0, 0.5 * shapes.numbers[REACH]
     for b in range(len(shapes.radius)):
         way = turn = 0.0
         for i in range(3):
             way += (moving.x[b, i] - shapes.x[b, i]) ** 2
             for j in range(3):
                 turn += (moving.R[b, i, j] - shapes.R[b, i, j]) ** 2
-        most = max(most, math.sqrt(way) + shapes.radius[b] * math.sqrt(0.5 * turn))
-    return bool(2.0 * most <= shapes.numbers[REACH])
+        most = max(most, math.sqrt(way) + shapes.radius[b] * math.sqrt(0.5 * turn) - shapes.travel[b])
+    return bool(most <= half)
 
 
 @kernel(f"void(Model, {A1}, int64)", borrows=True)
@@ -144,23 +145,25 @@ def stay(model: Model, q: Array) -> bool:
     return same
 
 
-@kernel(f"void(Model, {A1}, float64)", borrows=True)
-def put_travel(model: Model, v: Array, dt: float) -> None:
-    """Put how far bodies in their own coordinates come within dt, and with dt = 0 how far rounding moves any."""
-    s = model.shapes
+@kernel("void(Shapes, float64)", borrows=True)
+def put_travel(shapes: Shapes, dt: float) -> None:
+    """Put how far bodies come within dt at the speeds of `put_motion`, and with dt = 0 how far rounding moves any."""
+    s = shapes
     for k in range(len(s.radius)):
-        s.travel[k] = max(SLACK * s.radius[k], CLOSED)
-        if dt > 0.0:
-            s.travel[k] += dt * point_speed(v, 6 * k, s.radius[k])
+        s.travel[k] = max(SLACK * s.radius[k], CLOSED) + dt * s.speed[k]
 
 
-@kernel("float64(Shapes, float64, float64)", borrows=True)
-def reach_of(shapes: Shapes, dt: float, speed: float) -> float:
-    """Return how far contacts that may act within dt are open at most, no point of a body being faster than `speed`.
+@kernel("float64(Model, float64, float64)", borrows=True)
+def reach_of(model: Model, dt: float, speed: float) -> float:
+    """Return how far contacts that may act within dt are open at most beyond what bodies travel.
 
-    Or how much farther than bodies that come as far as at their own speeds.
+    speed: of the fastest point, of trees alone, whose bodies set one another in motion. A step that has missed a
+    contact for that is taken again with what any may come at its speed.
     """
-    return float(shapes.numbers[PULL] * dt * dt + 2.0 * dt * speed)
+    s, passed = model.shapes, 0.0
+    if model.layout.who == FOREST:
+        passed = max(PASSED_ON * speed, s.numbers[MISSED])
+    return float(s.numbers[PULL] * dt * dt + 2.0 * dt * passed)
 
 
 @kernel(f"int64(Model, {A1}, float64)", borrows=True)
@@ -189,11 +192,9 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     s = model.shapes
     placed = s.numbers[PLACED] != 0.0
     speed = s.numbers[FASTEST] if placed else put_motion(model, data.q, data.v)
-    speed = max(speed, s.numbers[MISSED])
     s.numbers[PLACED] = 0.0
-    apart = model.layout.who != FOREST
-    put_travel(model, data.v, dt if apart else 0.0)
-    reach = reach_of(s, dt, 0.0 if apart else speed)
+    put_travel(s, dt)
+    reach = reach_of(model, dt, speed)
     if not (placed or speed > 0.0) and reach == s.numbers[REACH] and stay(model, data.q):
         return int(s.numbers[LISTED])
     s.numbers[REACH] = reach
@@ -202,7 +203,7 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
         move(model, data.q, data.v, dt, data.moved)
         found = join_those_at(model, data, data.moved, found, reach, -CLOSED, True)
         if s.numbers[MISSED] > 0.0 and found <= len(s.kind):
-            put_travel(model, data.v, 0.0)
+            put_travel(s, 0.0)
             found = join_those_at(model, data, data.q1, found, 0.0, -math.inf, False)
     s.numbers[LISTED] = found
     return int(found)
@@ -332,13 +333,14 @@ def look_at_end(model: Model, data: Data, dt: float, n: int, near: bool) -> int:
     s = model.shapes
     s.numbers[REACH], s.numbers[AHEAD] = -1.0, -1.0  # the places of the start are not there any longer
     put_poses(model, data.q1, model.ahead)
-    put_travel(model, data.v1, 0.0)
     if model.layout.who == FOREST:
-        reach = reach_of(s, dt, put_motion(model, data.q1, data.v1))
+        reach = reach_of(model, dt, put_motion(model, data.q1, data.v1))
+        put_travel(s, dt)
         found = look(s, s.x, s.R, reach, True)
         if found <= len(s.kind):
             s.numbers[AHEAD], s.numbers[FOUND] = reach, found
             return found
+    put_travel(s, 0.0)
     return look_again(s, s.x, s.R, 0.0, n) if near else look(s, s.x, s.R, 0.0, True)
 
 

@@ -26,7 +26,7 @@ from ....mechanics.spatial.row_kernels import (
 )
 from ....mechanics.trees.forces import drives_beside
 from ....mechanics.trees.forest import DAMPING, FREE_SIDE, MEET, RUB, WHAT, Forest
-from ....mechanics.trees.frames import fastest_point
+from ....mechanics.trees.frames import fastest_points
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import (
     forest_forces,
@@ -470,15 +470,16 @@ def point_speed(v: Array, i: int, radius: float) -> float:
 
 @kernel(f"float64(Model, {A1}, {A1})", borrows=True, rare=True)
 def put_motion(model: Model, q: Array, v: Array) -> float:
-    """Put how bodies with shapes move at a state; return the largest speed of a point of any."""
+    """Put how bodies with shapes move at a state, and the largest speeds of their points; return the largest of all."""
     shapes, most = model.shapes, 0.0
     if model.layout.who == FOREST:
         forest = standing(model, q, model.ahead)
         put_forest(forest, q, v)
-        return fastest_point(forest.trees, forest.moving, shapes.radius)
+        return fastest_points(forest.trees, forest.moving, shapes.radius, shapes.speed)
     put_bodies(model.mechanism, q, v)
     for k in range(len(shapes.radius)):
-        most = max(most, point_speed(v, 6 * k, shapes.radius[k]))
+        shapes.speed[k] = point_speed(v, 6 * k, shapes.radius[k])
+        most = max(most, shapes.speed[k])
     return most
 
 

@@ -216,7 +216,7 @@ class Callback(NamedTuple):
     known: IntArray
 
 
-@record("SearchShapes", "SearchSpace", I1, A3, A1, A1, I2, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2)
+@record("SearchShapes", "SearchSpace", I1, A3, A1, A1, A1, I2, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2)
 class Shapes(NamedTuple):
     """The shapes of a system in space, and the contacts that may act within a step.
 
@@ -227,8 +227,9 @@ class Shapes(NamedTuple):
         Kind of every shape: what has one law is of one kind.
     laws : Array, shape (kinds, kinds, 7)
         The six law columns of pairs of kinds, and the number of their rows.
-    radius, travel : Array, shape (bodies,)
-        Of the balls that hold the bodies; how far they come until the end of the step, or rounding moves them, m.
+    radius, speed, travel : Array, shape (bodies,)
+        Of the balls that hold the bodies; the largest speeds of points in these, m/s; how far they come until the end
+        of the step, or rounding moves them, m.
     node : IntArray, shape (bodies, 2)
         The first of the nodes that a body belongs to, see `Layout.nodes`, and their end; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
@@ -252,6 +253,7 @@ class Shapes(NamedTuple):
     kind_of: IntArray
     laws: Array
     radius: Array
+    speed: Array
     travel: Array
     node: IntArray
     x: Array

@@ -228,7 +228,8 @@ def shapes_of(system: SpatialSystem | TreeSystem, node: IntArray, room: int) -> 
     gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8, -1.0, 0.0])
     return Shapes(
         buffers.shapes.value, buffers.space.value, kinds, laws, system.contacts.radii,
-        np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity, np.zeros((1, 7)), np.zeros((6, 3)),
+        np.zeros(n), np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity,
+        np.zeros((1, 7)), np.zeros((6, 3)),
     )  # fmt: skip
 
 

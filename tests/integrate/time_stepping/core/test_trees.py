@@ -23,8 +23,8 @@ from gaussdyn.mechanics.trees import TreeSystem
 DT = 1e-3
 
 
-def biped(legs: int = 2) -> TreeSystem:
-    """A trunk on legs with feet, above the floor; hips are driven."""
+def biped(legs: int = 2, floor: object = None) -> TreeSystem:
+    """A trunk on legs with feet, above the floor, a half-space unless it is given; hips are driven."""
     hips = [f"hip{k}" for k in range(legs)]
     bodies = [link("trunk", "ground", trees.TreeJoint(name="root", motion="free"), centre=(0.0, 0.0, 0.0),
                    shapes=(spatial.Box(half=(0.2, 0.2, 0.05)),))]  # fmt: skip
@@ -35,9 +35,8 @@ def biped(legs: int = 2) -> TreeSystem:
         foot = spatial.Capsule(radius=0.04, half_length=0.1, at=(0.0, 0.0, -0.2))
         bodies.append(link(f"leg{k}", "trunk", joint, at=at, centre=(0.0, 0.0, -0.15), shapes=(foot,)))
     drives = [trees.Actuator(name=f"m{hip}", factors={hip: 2.0}, control_low=-1.0, control_high=1.0) for hip in hips]
-    return TreeSystem(
-        bodies=bodies, actuators=drives, obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=0.7)
-    )  # fmt: skip
+    ground = spatial.HalfSpace(name="floor") if floor is None else floor
+    return TreeSystem(bodies=bodies, actuators=drives, obstacles=[ground], contact=ContactLaw(mu=0.7))
 
 
 def both(system: TreeSystem, state: State, steps: int, control: object = None) -> tuple[State, State]:
@@ -283,7 +282,10 @@ def test_what_stands_still_keeps_its_contacts_and_no_other_state_gets_them() -> 
 @pytest.mark.parametrize("corrections", [True, False])
 def test_contacts_found_at_the_end_of_a_step_serve_the_next_one_alone(corrections: bool) -> None:
     """States at the same place that go on faster, or for longer, list their own: as kernels that know of no step do."""
-    systems, stepper, served = [biped(3) for _ in range(2)], MoreauJean(dt=2e-3, corrections=corrections), 0
+    slab = spatial.Box(
+        half=(2.0, 2.0, 0.05), at=(0.0, 0.0, -0.05), name="floor"
+    )  # feet may have others contacts with it
+    systems, stepper, served = [biped(3, slab) for _ in range(2)], MoreauJean(dt=2e-3, corrections=corrections), 0
     state = systems[0].state({"root": (0, 0, 0.42), "hip1": 0.2}, {"root": (0.4, 0.1, -0.5, 0.2, 0.1, 0.3)})
     kernels = CompiledSystem.of(systems[0], state)
     assert isinstance(kernels, CompiledSystem)

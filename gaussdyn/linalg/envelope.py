@@ -54,13 +54,25 @@ def cholesky(S: Array, n: int, first: IntArray, drop: float) -> float:
 
 
 @kernel(f"void({A2}, int64, {I1}, {A1})", borrows=True)
-def cholesky_solve(S: Array, n: int, first: IntArray, b: Array) -> None:
-    """Solve in place with the factor in the lower part of S[:n, :n]."""
+def forward_solve(S: Array, n: int, first: IntArray, b: Array) -> None:
+    """Put b = L^-1 b, with the factor L in the lower part of S[:n, :n]."""
     for i in range(n):
         b[i] = (b[i] - part_dot(S[i], b, first[i], i)) / S[i, i]
+
+
+@kernel(f"void({A2}, int64, {I1}, {A1})", borrows=True)
+def backward_solve(S: Array, n: int, first: IntArray, b: Array) -> None:
+    """Put b = L^-T b."""
     for i in range(n - 1, -1, -1):
         row = S[i]
         value = b[i] / row[i]
         b[i] = value
         for k in range(first[i], i):
             b[k] -= row[k] * value
+
+
+@kernel(f"void({A2}, int64, {I1}, {A1})", borrows=True)
+def cholesky_solve(S: Array, n: int, first: IntArray, b: Array) -> None:
+    """Solve in place with the factor in the lower part of S[:n, :n]."""
+    forward_solve(S, n, first, b)
+    backward_solve(S, n, first, b)

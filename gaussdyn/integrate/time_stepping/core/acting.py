@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
-from ....mechanics.trees.forest import MEET, WHAT
+from ....mechanics.trees.forest import MEET, RUB, WHAT
 from ..scheme import CLOSE, TOGETHER
 from .evaluate import rows_at
 from .linear import row_dot, row_dot_abs
 from .records import (
+    ALONE,
     BILATERAL,
     BILATERAL_CONTACT,
+    CAP,
     CONTACT,
     DRY,
     EPS_N,
@@ -19,6 +21,7 @@ from .records import (
     HIGH,
     KEPT,
     LOW,
+    MU_S,
     POSITION,
     UNILATERAL,
     Data,
@@ -29,6 +32,8 @@ from .records import (
 )
 
 VOID = 1e-13  # of the largest entry of rows of loops: rounding
+KEEPS = 2.0  # times how much a speed changes in a step: one that is larger keeps its sign
+AT_LIMIT = 1.0 - 1e-9  # of the limit of friction: what is above slid
 SURE = 1e-2  # of the way of a gap within the step: what ends deeper below zero closes, however the passes go on
 
 
@@ -116,6 +121,51 @@ def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
     if layout.who == FOREST:
         leave_void(model, data)
     return True
+
+
+@kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
+def find_sliding(model: Model, data: Data, span: Span, push: Array) -> bool:
+    """Put the impulses of dry joints that surely slide, and their sum; return whether there are any.
+
+    Those that slid in the last step, whose friction is no stronger at rest, and whose speed is foreseen, v+ = v1, to
+    be larger than what it changes by.
+    """
+    layout, some = model.layout, False
+    for j in range(len(push)):
+        push[j] = 0.0
+    for k in range(layout.counts[2] if layout.who == FOREST and not span.corrects else 0):
+        row, law = layout.start[k], data.mid.law[k]
+        j, most = layout.reach[row, ALONE] - 1, span.dt * law[CAP]
+        data.slides[k] = 0.0
+        if model.forest.couplings.kinds[k, WHAT] != RUB or not data.acts[k] or j < 0 or law[MU_S] > law[CAP]:
+            continue
+        J, last, after = data.mid.J[row, j], data.last[row], data.v1[j]
+        slid = abs(last) >= AT_LIMIT * most and last * (J * after) < 0.0
+        if slid and abs(after) > KEEPS * abs(after - data.v[j]):
+            data.slides[k] = data.p[row] = most if last > 0.0 else -most
+            push[j] += J * data.slides[k]
+            some = True
+    return some
+
+
+@kernel(f"boolean(Layout, Data, {A1})", borrows=True)
+def slides_on(layout: Layout, data: Data, v: Array) -> bool:
+    """Return whether all dry joints that shall slide do so with v, against their friction."""
+    for k in range(layout.counts[2]):
+        if data.slides[k] != 0.0:
+            j = layout.reach[layout.start[k], ALONE] - 1
+            if not data.slides[k] * data.mid.J[layout.start[k], j] * v[j] < 0.0:
+                return False
+    return True
+
+
+@kernel("boolean(Layout, Data)", borrows=True)
+def let_stick(layout: Layout, data: Data) -> bool:
+    """Have all dry joints in the contact problem; return whether some were not."""
+    some = False
+    for k in range(layout.counts[2]):
+        some, data.slides[k] = some or data.slides[k] != 0.0, 0.0
+    return some
 
 
 @kernel("boolean(Layout, Rows, int64, int64)", borrows=True)

@@ -338,7 +338,7 @@ class Bound(NamedTuple):
     null: Array
 
 
-@record(*[A1] * 10, I1, I1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
+@record(*[A1] * 10, I1, I1, A1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -360,6 +360,9 @@ class Data(NamedTuple):
         Whether a constraint acts; whether it does because it closes within the step, -1: it shall not join.
     bounce : Array, shape (m,)
         Restitution terms, m/s.
+    slides : Array, shape (n,)
+        Impulses of dry joints that surely slide until the end of the step: they stand beside the force, and no row of
+        theirs is in the contact problem. Zero where one is.
     M, L : Array, shapes (nv, nv) and (nv, nv + 3)
         Mass at the middle, dampers of trees beside it, and its factor, see `linear.factor_block`.
     K : Array, shape (nv, nv + 3)
@@ -398,6 +401,7 @@ class Data(NamedTuple):
     acts: IntArray
     joined: IntArray
     bounce: Array
+    slides: Array
     M: Array
     L: Array
     K: Array

@@ -275,7 +275,7 @@ def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
     K, inverse = (np.zeros_like(L), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(
         places[0], speeds[0], places[1], speeds[1], foreseen, places[2], places[3], tried, impulses[0], impulses[1],
-        acts, joined, impulses[2], M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,
+        acts, joined, impulses[2], np.zeros(n), M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,
         _bound(int(layout.counts[3])), np.zeros((16, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 

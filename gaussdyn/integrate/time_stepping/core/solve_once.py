@@ -17,12 +17,13 @@ import numpy as np
 from ...._jit import kernel
 from ....mechanics.trees.frames import turning
 from ....mechanics.trees.motion import put_forest
+from .acting import let_stick, slides_on
 from .evaluate import forest_rates, move, resist_anew, rows_at
 from .linear import factor_mass
 from .pass_end import force_along, knows_rates, measure_rows, put_end, put_mean, put_rates_there
 from .passes import BOLD, FIRST, TRUST, put_problem, take_solution
 from .problem.contact_problem import Problem
-from .problem.contact_solver import solve, solve_roughly
+from .problem.contact_solver import put_free_motion, solve, solve_roughly
 from .problem.dependent_joints import COUNT, contrary
 from .problem.standstill import bring_to_rest
 from .projection import Push
@@ -111,6 +112,8 @@ def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span
     layout, x, far, size, off = model.layout, data.V[11], 0.0, 0.0, turned(model, data, span.dt)
     if not put_rates_there(model, data, work, span, True):
         return
+    if data.log[PASSES] > 0.0:  # contacts have joined since, and V[0] is what the others led to
+        put_free_motion(layout, data.seen, data, problem, span.dt, data.V[0])
     for j in range(len(x)):
         x[j] = data.V[0, j]
     if not solve_roughly(layout, data.seen, data, problem, x, AGREED if off < np.inf else AS_FORESEEN):
@@ -121,10 +124,13 @@ def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span
         data.v1[j] = x[j]
 
 
-@kernel("boolean(Data, Work)", borrows=True)
-def near_rest(data: Data, work: Work) -> bool:
+@kernel("boolean(Layout, Data, Work)", borrows=True)
+def near_rest(layout: Layout, data: Data, work: Work) -> bool:
     """Return whether v+ has little left of the speeds at hand: while a tree moves, rounding is no worse at its feet."""
     far = size = 0.0
+    for k in range(layout.counts[2]):
+        if data.slides[k] != 0.0:
+            return False
     for j in range(len(data.v)):
         far, size = max(far, abs(data.V[0, j])), max(size, work.speed[j])
     return far <= SETTLING * size
@@ -157,7 +163,7 @@ def solve_there(
     log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
     if not max(log[GOAL], rough) >= E:
         return HARD
-    if log[GOAL] >= E and near_rest(data, work):
+    if log[GOAL] >= E and near_rest(layout, data, work):
         log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, log[GOAL])
     return DONE
 
@@ -184,9 +190,12 @@ def solve_once(model: Model, data: Data, work: Work, push: Push, problem: Proble
         take_solution(data)
         put_mean(data, work, span)
         anew = resist_anew(model, data.middle, work.mean, span.theta * span.dt, k >= BOLD, data.M)
+        stops = not slides_on(model.layout, data, data.v1) and let_stick(model.layout, data)
+        if anew and not factor_mass(model.layout, data):
+            return MASS
+        anew = anew or stops
         if anew:
-            if not factor_mass(model.layout, data):
-                return MASS
-        elif foretold(model.layout, data, work):
+            continue
+        if foretold(model.layout, data, work):
             return int(put_end(model, data, work, push, span, False, True, True))
     return DEPENDENT if contrary(model.layout, data, work.speed, data.V[9]) else UNSETTLED

@@ -18,7 +18,7 @@ from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
 from ..kept import Kept
 from ..scheme import MAX_PASSES
-from .acting import find_late, join, leave_idle
+from .acting import find_late, join, leave_idle, let_stick
 from .contact_list import forget_missed, misses, overlooked
 from .keep import keep_step
 from .passes import settle
@@ -72,6 +72,7 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
             unseen = data.bound.known[LOOKED] == 0  # joints that depend on one another are looked at first
             once = code not in (HARD, UNSETTLED, DEPENDENT) or (code == DEPENDENT and unseen)
         if not once:
+            let_stick(model.layout, data)
             data.foreseen[0] = np.nan
             code = settle(model, data, work, push, problem, span, first, given)
         first = given = False
@@ -86,6 +87,7 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
                 return UNSETTLED
             if not join(model, data, span, work.late):
                 return FAULT
+            let_stick(model.layout, data)  # what strikes may turn any joint
         elif code == OVERLAP or overlooked(model, data, span.dt):
             return OVERLAP
         elif left or not leave_idle(model.layout, data):

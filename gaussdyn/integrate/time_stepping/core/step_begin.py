@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import kernel
 from ..scheme import CLOSE, EXACT, NEAR, ON
-from .acting import find_acting
+from .acting import find_acting, find_sliding, let_stick
 from .contact_list import list_contacts
 from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
 from .linear import add_row, dot, factor_mass, multiply_abs, multiply_mass, solve_nodes
@@ -46,6 +46,16 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
             data.v1[j] = data.V[0, j]
 
 
+@kernel("void(Model, Data, Span)", borrows=True)
+def slide_freely(model: Model, data: Data, span: Span) -> None:
+    """Take the impulses of dry joints that surely slide into the free motion."""
+    push = data.V[1]
+    if find_sliding(model, data, span, push):
+        solve_nodes(data.L, data.inverse, model.layout, push, push)
+        for j in range(len(data.v)):
+            data.V[0, j] += push[j]
+
+
 @kernel("int64(Model, Data, Work, Span)", borrows=True)
 def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     """Evaluate the middle, find what acts, and guess v+: with the impulses of the last step where that is plausible."""
@@ -73,6 +83,7 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     if not find_acting(model, data, span, work.speed):
         return FAULT
     first_guess(layout, data, work)
+    slide_freely(model, data, span)
     return DONE
 
 
@@ -91,6 +102,7 @@ def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
     solve_nodes(data.L, data.inverse, model.layout, data.h, data.V[0])
     for j in range(len(data.v)):
         data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
+    let_stick(model.layout, data)
     first_guess(model.layout, data, work)
     return True
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, kernel
 from ....arrays import Array
-from ....programs.solution.residual_kernels import DEGENERATE, INACTIVE
+from ....programs.solution.residual_kernels import DEGENERATE, INACTIVE, SLIP
 from ...impact.restitution_scaling import GAIN
 from ..scheme import GONE, SMALL
 from .acting import one_sided
@@ -86,7 +86,11 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     changed, same = 0, layout.who == FOREST
     for k in range(layout.counts[0]):
         work.mode[k] = -1
-    cone = note_modes(problem, work.mode)
+    sliding = False
+    for k in range(layout.counts[2]):
+        if data.slides[k] != 0.0:
+            work.mode[k], sliding = SLIP, True
+    cone = note_modes(problem, work.mode, sliding)
     for k in range(layout.counts[0]):
         if data.acts[k] == 0:  # impulses of what does not act are zero
             changed, work.now[k] = changed + (work.now[k] != 0), 0

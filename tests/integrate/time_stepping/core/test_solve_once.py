@@ -53,6 +53,49 @@ def standing_leg() -> TreeSystem:
     return TreeSystem(bodies=bodies, obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=5.0))
 
 
+def test_dry_joints_that_slide_need_no_row() -> None:
+    """What stands beside the force is what the law says, and those that come to rest do so by their rows."""
+    joints = [
+        trees.TreeJoint(name=f"j{k}", axis=axis, friction=0.3, armature=0.01)
+        for k, axis in enumerate([(0.0, 1.0, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)])
+    ]
+    bodies = [
+        link(f"b{k}", f"b{k - 1}" if k else "ground", joints[k], at=(0, 0, -0.3 * (k > 0)), centre=(0, 0, -0.15))
+        for k in range(3)
+    ]
+    system = TreeSystem(bodies=bodies)
+    state, beside, turned, stuck = system.state({"j0": 1.0, "j2": 0.5}), 0, 0, 0
+    kernels = ONCE.kernels(system, state)
+    for _ in range(600):
+        many = kernels.advance_many(ONCE, state, 1, np.zeros(0), record=False)
+        data, after = kernels.parts.data, many.state
+        p, most = data.last[:3], 0.3 * 2e-3
+        assert np.abs(p).max() <= most * (1.0 + 1e-15)
+        moves = np.abs(after.v) > 1e-12
+        assert np.allclose(p[moves], -most * np.sign(after.v[moves]), rtol=1e-12, atol=0.0)
+        beside, stuck = beside + np.count_nonzero(data.slides), stuck + np.count_nonzero(~moves)
+        turned, state = turned + np.count_nonzero(after.v * state.v < 0.0), after
+    assert min(beside, stuck) > 300
+    assert turned > 3
+
+
+def test_a_body_that_others_set_in_motion_is_seen_to_strike() -> None:
+    """A sled at rest, 3 mm before a wall, is jerked by an arm that comes to its limit: its contact was not listed."""
+    rail = trees.TreeJoint(name="rail", motion="slide", axis=(1.0, 0.0, 0.0))
+    hinge = trees.TreeJoint(name="hinge", axis=(0.0, 1.0, 0.0), high=0.5)
+    bodies = [
+        link("sled", "ground", rail, mass=0.1, centre=(0.0, 0.0, 0.0), shapes=(spatial.Sphere(radius=0.1),)),
+        link("arm", "sled", hinge, mass=2.0, centre=(0.0, 0.0, 0.3)),
+    ]
+    wall = spatial.HalfSpace(name="wall", point=(0.103, 0.0, 0.0), normal=(-1.0, 0.0, 0.0))
+    system = TreeSystem(bodies=bodies, obstacles=[wall], gravity=(0.0, 0.0, 0.0), contact=ContactLaw(mu=0.0))
+    start = system.state({"hinge": 0.49}, {"hinge": 20.0, "rail": -20.0 * 2.0 * 0.3 * np.cos(0.49) / 2.1})
+    run = simulate(system, start, 0.02, stepper=ONCE)
+    assert run.status == "COMPLETED"
+    assert run.event_counts["touchdown"] == 1
+    assert min(row.gap for row in system.rows(0.0, run.final.q, run.final.v) if row.id != "hinge.high") >= -1e-10
+
+
 @pytest.mark.parametrize("seed", first(1, range(3)))
 def test_laws_hold_where_they_were_foreseen(seed: int) -> None:
     """The equations of every step, put together by an audit in Python from what is on record alone."""

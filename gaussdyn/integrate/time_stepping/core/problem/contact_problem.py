@@ -2,9 +2,10 @@
 
 Joints are eliminated: with G their rows and S = G M^-1 G^T, the blocks of the other rows see
 
-    W = J M^-1 J^T - C^T S C,    q = u_J - C^T u_G,    C = S^-1 G M^-1 J^T,    u = (velocity without impulses) + w
+    W = J M^-1 J^T - C^T C,    q = u_J - C^T y,    C = R^-1 G M^-1 J^T,    y = R^-1 u_G,    S = R R^T
 
-and the impulses of joints follow, -S^-1 u_G - C r. W and its factors stand while the rows do, q changes in every pass.
+with u = (velocity without impulses) + w, and the impulses of joints follow, -R^-T (y + C r). W and its factors stand
+while the rows do, q changes in every pass.
 Without joints, and where there are many rows for so many velocities, W is formed only when Newton's method in velocity
 space (`velocity_space`) fails, or a step is brought to rest.
 
@@ -25,7 +26,7 @@ import numpy as np
 
 from ....._jit import A1, A2, A3, I1, address_of, kernel, record
 from .....arrays import Array, IntArray
-from .....linalg.envelope import cholesky, cholesky_solve
+from .....linalg.envelope import cholesky, forward_solve, part_dot
 from .....programs.blocks.small.attempts import first_attempts
 from .....programs.laws.laws import BORDER
 from .....programs.laws.projections import extreme_eigenvalues, length
@@ -85,7 +86,7 @@ class Problem(NamedTuple):
     first : IntArray, shape (m,)
         First entries of the rows of the factor of S, see `envelope.cholesky`.
     S, C : Array, shapes (m, m4) and (max(m, nv), m4)
-        Before C is there the columns of Z stand in its place.
+        R, and C, a row for each row of blocks; before it is there the columns of Z stand in its place.
     W : Array, shape (m m + 3,)
     indices, indptr : IntArray
         Of W as a sparse matrix.
@@ -164,7 +165,7 @@ def gather(layout: Layout, rows: Rows, data: Data, span: Span, problem: Problem)
     start = layout.start
     blocks = held = 0
     for k in range(layout.counts[0]):
-        if data.acts[k]:
+        if data.acts[k] and (k >= layout.counts[2] or data.slides[k] == 0.0):
             law = rows.law[k]
             code, d = law_of(layout.kind[k], start[k + 1] - start[k], law[MU_S], max(law[MU_R], law[CAP]))
             if code < 0:
@@ -214,7 +215,7 @@ def spectra(problem: Problem) -> None:
 
 @kernel("boolean(Data, Problem)", borrows=True, rare=True)
 def eliminate_joints(data: Data, problem: Problem) -> bool:
-    """Put the factor of S, and C; False if joints depend on one another."""
+    """Put the factor R of S, and C, column by column; False if joints depend on one another."""
     g, A, S, C = problem.counts[2], problem.A, problem.S, problem.C
     for i in range(g):
         problem.past[i] = 1.0
@@ -230,7 +231,7 @@ def eliminate_joints(data: Data, problem: Problem) -> bool:
         column = C[c]
         for i in range(g):
             column[i] = A[g + c, i]
-        cholesky_solve(S, g, problem.first, column)
+        forward_solve(S, g, problem.first, column)
     return True
 
 
@@ -242,9 +243,9 @@ def put_blocks(problem: Problem) -> None:
         row, own = problem.W[i * n : (i + 1) * n], A[g + i]
         for j in range(n):
             row[j] = own[g + j]
-        for j in range(n if g > 0 else 0):
-            for k in range(g):
-                row[j] -= own[k] * C[j, k]
+        for j in range(i + 1 if g > 0 else 0):
+            row[j] -= part_dot(C[i], C[j], 0, g)
+            problem.W[j * n + i] = row[j]
     for b in range(problem.counts[0]):
         first, d = start[b], start[b + 1] - start[b]
         for i in range(d):
@@ -337,16 +338,16 @@ def residual(problem: Problem, size: float) -> float:
     return float(E / size if size > 0.0 else E)
 
 
-@kernel(f"float64(Problem, {I1})", borrows=True)
-def note_modes(problem: Problem, mode: IntArray) -> float:
+@kernel(f"float64(Problem, {I1}, boolean)", borrows=True)
+def note_modes(problem: Problem, mode: IntArray, rough: bool) -> float:
     """Put the mode of every block, by constraint; return how far impulses leave their cones, over their size.
 
-    Where nothing has friction those that push are active, the others inactive.
+    Where nothing has friction those that push are active, the others inactive; rough: something else has.
     """
     n, start, work, tol = problem.counts[1], problem.start, problem.work, BORDER * weight(problem)
     U, R, cone, size = work[6], work[7], 0.0, 0.0
     put_rates(problem.near, problem.W[: n * n], problem.q[:n], problem.r)
-    tol, rough = tol if tol > 0.0 else BORDER, False
+    tol = tol if tol > 0.0 else BORDER
     for b in range(problem.counts[0]):
         rough = rough or problem.code[b] != FRICTIONLESS
     for b in range(problem.counts[0]):

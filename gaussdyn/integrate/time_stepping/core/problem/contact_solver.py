@@ -10,12 +10,12 @@ import numpy as np
 
 from ....._jit import A1, A3, caller, kernel
 from .....arrays import EPS, Array
-from .....linalg.envelope import cholesky_solve
+from .....linalg.envelope import backward_solve, cholesky_solve, forward_solve, part_dot
 from .....linalg.sparse_rows import ROWS
 from .....programs.blocks.small.attempts import one_alone
 from .....programs.laws.projections import TABLE
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
-from ..records import Data, Layout, Rows
+from ..records import ALONE, Data, Layout, Rows
 from .contact_problem import GUIDED, Problem, require, residual, weight
 from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, near_solution
 
@@ -192,21 +192,27 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
 
 @kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
 def put_rates_of(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
-    """Put the rates of joints for x (lam), those of blocks once joints hold (q), and r from p."""
+    """Put the rates of joints for x (lam, by the factor of S, forward), those of blocks once joints hold, r from p."""
     g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
     for i in range(g):
         lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
+    if g > 0:
+        forward_solve(problem.S, g, problem.first, lam)
     for i in range(n):
         s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
-        for k in range(g):
-            s -= problem.C[i, k] * lam[k]
-        problem.q[i], problem.r[i] = s, data.p[at[g + i]]
+        problem.q[i], problem.r[i] = s - part_dot(problem.C[i], lam, 0, g), data.p[at[g + i]]
 
 
 @kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
 def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
-    """Put x without impulses, and what `put_rates_of` does for it."""
-    solve_nodes(data.L, data.inverse, layout, data.h, x)
+    """Put x without impulses but those of dry joints that slide, and what `put_rates_of` does for it."""
+    for i in range(len(x)):
+        x[i] = data.h[i]
+    for k in range(layout.counts[2]):
+        if data.slides[k] != 0.0:
+            j = layout.reach[layout.start[k], ALONE] - 1
+            x[j] += rows.J[layout.start[k], j] * data.slides[k] / dt
+    solve_nodes(data.L, data.inverse, layout, x, x)
     for i in range(len(x)):
         x[i] = data.v[i] + dt * x[i]
     put_rates_of(layout, rows, data, problem, x)
@@ -216,14 +222,18 @@ def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt
 def take_reactions(layout: Layout, data: Data, problem: Problem, x: Array) -> None:
     """Put the impulses p that the reactions r of blocks are and lead to in joints, and add their velocities to x."""
     g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
-    cholesky_solve(problem.S, g, problem.first, lam)
     for i in range(layout.counts[1]):
         data.p[i] = 0.0
+    for k in range(layout.counts[2]):
+        if data.slides[k] != 0.0:
+            data.p[layout.start[k]] = data.slides[k]
+    for i in range(n if g > 0 else 0):
+        for k in range(g if problem.r[i] != 0.0 else 0):
+            lam[k] += problem.C[i, k] * problem.r[i]
+    if g > 0:
+        backward_solve(problem.S, g, problem.first, lam)
     for k in range(g):
-        s = -lam[k]
-        for i in range(n):
-            s -= problem.C[i, k] * problem.r[i]
-        data.p[at[k]] = s
+        data.p[at[k]] = -lam[k]
     for i in range(n):
         data.p[at[g + i]] = problem.r[i]
     y = data.V[15]

@@ -13,10 +13,22 @@ from ...linalg.block_lu import Ordering
 from .bodies_interior_point import begin_path, follow_path
 from .body_problem import BodyProblem, BodyWork, Iterate
 from .coulomb import linearise_modes
+from .frozen_modes import Border, impulses_of
 from .josephy_newton import josephy_newton
-from .newton import COARSE, FINE, Goal, modes_newton, motion, newton_step, residual, without_impulses
+from .newton import (
+    COARSE,
+    FINE,
+    Goal,
+    modes_newton,
+    motion,
+    newton_step,
+    residual,
+    rounding_floor,
+    without_impulses,
+)
 from .one_by_one import gauss_seidel
 from .proximal import proximal_point
+from .proximal_path import ProximalPath, begin_on_path, next_point, room_on_path
 from .structure import copy_rows
 
 FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
@@ -30,13 +42,18 @@ WARM = (0.3, 3.0, 0.1, 10.0, 1.0, 30.0, 0.03, 0.0)  # begins of paths: nearer to
 SOON = 2  # of these before other friction, where nothing is cut: where two end in one place the others mostly do
 LONG = 70  # iterations after which a path is left
 NEARLY, AFTER = 1e-4, 15  # residual below which so many factorisations of proximal points end a path
-LONGER, LAST = 100, 200  # as many where there are more contacts than are pivoted, and where nothing is cut
+LONGER = 100  # as many where there are more contacts than are pivoted, before a step is cut
 POINTS = 60  # factorisations of proximal points from the first impulses, where no path ends
 UNLIKE, WEDGED = 1e3, 1500  # ratio of masses from which bodies may be wedged so that only these get there, and how many
 PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
 AWAY, STRAYS = 30.0, 8  # times the best residual, and above NEARLY: after so many steps there the modes are wrong
+TRIED = 1e-5  # term of a path through folds below which Newton's method is tried
+FINEST, COARSEST = 1e-11, 100.0  # terms at which such a path ends
+THROUGH = 600  # factorisations of it
+BEGINS = (0.1, 3.0)  # of the central paths, as in WARM, from whose ends they begin
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
+ENOUGH = 2500  # factorisations after which, where folds were followed, nothing more is begun
 POLISHED = 1e-6  # residuals from here on are Newton's to finish
 LEAST = 1e-9  # of the local compliance: how little contacts yield at least
 
@@ -137,6 +154,63 @@ def by_proximal_points(
     return E, floor, factors
 
 
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, ProximalPath, float64, int64)")
+def to_the_end(
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, path: ProximalPath, tol: float,
+    limit: int,
+) -> tuple[float, float, int]:  # fmt: skip
+    """Follow the proximal path of p to its end, or to where its points, or Newton's method from there, are answers.
+
+    Newton's method is tried at every tenth of the term. Returns E, its floor and the number of factorisations. p is
+    the end; where that was not reached it stays, and E is infinite.
+    """
+    p, u, best, _start, v = iterate
+    n, border, going = problem.contacts.first[-1], Border(0.0, -1, False), 1
+    scale, floor = without_impulses(problem, work, p, v, u, best)
+    motion(problem, p, work.F, v, u)
+    factors = begin_on_path(problem, ordering, work, iterate, path, scale, residual(problem, scale, p, u))
+    trial, least = np.log(TRIED), np.log(FINEST)
+    while going == 1 and path.at[0] > least and path.at[0] < np.log(COARSEST) and factors < limit:
+        going, border, used = next_point(problem, ordering, work, path, border, least, limit - factors)
+        factors += used
+        if going != 1:
+            break
+        last = path.at[0] == least
+        impulses_of(n, problem.mu, path.x if last else path.kept, path.mode if last else path.kept_mode, p)
+        motion(problem, p, work.F, v, u)
+        E = residual(problem, scale, p, u)
+        if max(tol, floor) >= E:
+            return E, rounding_floor(problem, scale, p), factors
+        if last or path.at[3] < trial:
+            trial = path.at[3] - np.log(10.0)
+            E, floor, used = full_newton(problem, ordering, work, iterate, tol, MORE)
+            factors += used
+            if max(tol, floor) >= E or last:
+                return E, floor, factors
+    copy_rows(n, path.centre, p)
+    motion(problem, p, work.F, v, u)
+    return np.inf, floor, factors
+
+
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)", rare=True)
+def through_folds(
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
+) -> tuple[float, float, int]:  # fmt: skip
+    """Follow proximal paths through their folds, that of p, then that of its end, as long as E falls to a tenth.
+
+    Returns E, its floor and the number of factorisations.
+    """
+    path = room_on_path(problem.contacts.first[-1])
+    E, floor, factors, last = np.inf, 0.0, 0, np.inf
+    while factors < THROUGH:
+        E, floor, used = to_the_end(problem, ordering, work, iterate, path, tol, THROUGH - factors)
+        factors += used
+        if max(tol, floor) >= E or GAINED * last <= E:
+            break
+        last = E
+    return E, floor, factors
+
+
 @kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, float64)")
 def along_path(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trial: int, most: float
@@ -156,12 +230,38 @@ def along_path(
         factors += used
         if max(tol, floor) >= E:
             return E, floor, factors
-    if E < NEARLY:
+    if E < NEARLY and most == np.inf and problem.contacts.first[-1] > PIVOTED:
+        p, u, _best, _start, v = iterate
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
+        factors += used
+        if max(tol, floor) < E:
+            E, floor, used = through_folds(problem, ordering, work, iterate, tol)
+            factors += used
+    elif E < NEARLY:
         few = AFTER
         if problem.contacts.first[-1] > PIVOTED:
-            few = LONGER if most < np.inf else LAST
+            few = LONGER
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, few)
         factors += used
+    return E, floor, factors
+
+
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)", rare=True)
+def by_folds(
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
+) -> tuple[float, float, int]:  # fmt: skip
+    """Follow proximal paths through their folds from the ends of central paths; as `along_path`."""
+    E, floor, factors = np.inf, 0.0, 0
+    for begin in BEGINS:
+        if max(tol, floor) >= E:
+            break
+        sweep_from_start(problem, work, iterate)
+        path, left = begin_path(problem, work, iterate, begin), LONG
+        for goal in GOALS:
+            _E, used = follow_path(problem, ordering, work, path, iterate, goal, left)
+            left -= used
+        E, floor, used = through_folds(problem, ordering, work, iterate, tol)
+        factors += LONG - left + used
     return E, floor, factors
 
 
@@ -254,21 +354,29 @@ def solve_island(
     if slow and problem.contacts.first[-1] <= PIVOTED:
         E, floor, used = by_pivots(problem, ordering, work, iterate, tol)
         factors += used
+    through = most == np.inf and problem.contacts.first[-1] > PIVOTED
+    if max(tol, floor) < E and through:
+        E, floor, used = by_folds(problem, ordering, work, iterate, tol)
+        factors += used
     if max(tol, floor) < E:
         soon = SOON if most == np.inf else len(WARM)
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors, 0, soon)
+        factors += used
+    if max(tol, floor) < E and most < np.inf and problem.contacts.first[-1] > PIVOTED:
+        E, floor, used = by_folds(problem, ordering, work, iterate, tol)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, WEDGED)
         factors += used
+    enough = min(most, ENOUGH) if through and not has_unlike(problem) else most
     for share in OTHER:
-        if max(tol, floor) >= E or factors >= most:
+        if max(tol, floor) >= E or factors >= enough:
             break
         factors += with_other_friction(problem, ordering, work, iterate, tol, share)
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, LAST_TRY)
         factors += used
-    if max(tol, floor) < E and most == np.inf:
+    if max(tol, floor) < E and most == np.inf and factors < enough:
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most, SOON, len(WARM))
         factors += used
     if slow and ready < E < POLISHED:

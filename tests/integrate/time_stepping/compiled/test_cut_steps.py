@@ -38,7 +38,7 @@ def spread(n, decades, mu, seed):
 
 @pytest.fixture(scope="module")
 def pile():
-    system, state = spread(40, 2.95, 1.0, 7)  # whose islands have more than the 40 contacts that are pivoted
+    system, state = spread(40, 2.95, 1.0, 13)  # whose islands have more than the 40 contacts that are pivoted
     return system, state, simulate(system, state, END, stepper=STEPPER)
 
 
@@ -173,7 +173,7 @@ def test_pieces_that_no_means_solve_are_cut_further_before_dense_kernels_take_th
     """One in some thousand steps of a hundred balls came to such a piece, and dense kernels took minutes there."""
     system, state, _run = pile
     kernels = CompiledBodies(system)
-    state = kernels.advance_many(STEPPER, state, 150).state
+    state = kernels.advance_many(STEPPER, state, 140).state
     solve, by_hand, tried = kernels._call, kernels._by_hand, []
 
     def fails(run):

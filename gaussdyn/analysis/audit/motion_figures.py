@@ -53,16 +53,23 @@ def kinematics(motion: RecordedMotion, atol: float) -> float:
 def momentum(motion: RecordedMotion, atol: float) -> float:
     """Return the largest |M (v+ - v) - h sum b_i M a_i| of a coordinate, relative, beyond `atol` in v.
 
-    And how far the impulses that the run claims are from what arcs and jumps give.
+    And how far the impulses that the run claims are from what arcs and jumps give. Slips that are over within what
+    times are known to have no direction, nor has their friction: velocities are known as well as such slips there.
     """
     found = [0.0]
     for one in motion.arcs:
         arc, M = one.arc, np.abs(one.samples[len(one.samples) // 2].dynamics.M)
         a = np.array([sample.a for sample in one.samples])
         forces = max(float((np.abs(sample.dynamics.h) + sample.pushes).max(initial=0.0)) for sample in one.samples)
-        found.append(_off(arc, arc.v, a, M, (arc.h * forces, atol)))
+        unknown = UNDIRECTED * max(1.0, float(np.abs(arc.v).max(initial=0.0))) if _fleeting(arc) else 0.0
+        found.append(_off(arc, arc.v, a, M, (arc.h * forces, atol + unknown)))
     begins, follows = motion.seams()[0]
     return max(*found, relative(np.abs(begins.v - follows.v), np.abs(begins.v)), _impulses(motion))
+
+
+def _fleeting(arc: Arc) -> bool:
+    """Return whether something slips for no longer than the times of events are known to."""
+    return arc.h <= MOMENT * max(1.0, arc.t) and "slip" in arc.modes.values()
 
 
 def _off(arc: Arc, x: Array, rates: Array, M: Array, scales: tuple[float, float]) -> float:
@@ -156,9 +163,7 @@ def laws(motion: RecordedMotion) -> float:
     much as slip has, contact by contact, also where several share a load and only their sum moves anything. What
     is held allows the accelerations of every sample, those at the ends too.
     """
-    arcs = [
-        one for one in motion.arcs if one.arc.h > MOMENT * max(1.0, one.arc.t) or "slip" not in one.arc.modes.values()
-    ]
+    arcs = [one for one in motion.arcs if not _fleeting(one.arc)]
     worst = max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
     return max(worst, *(_off_held(one) for one in arcs), 0.0)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ....arrays import Array, IntArray, vector
+from ....arrays import Array, IntArray
 from ....contact.snapshot import rows_of
 from ....mechanics.state import Print, State
 from ....mechanics.system import System
@@ -23,15 +23,7 @@ from ..kept import ROWS, Kept, Room, kept_room
 from ..per_thread import place_of
 from .endings import STIFF, Ending
 from .outside.late_contacts import Joins, advance_listing, restrict
-from .outside.lazy_step import (
-    CompiledStep,
-    KeptSteps,
-    edges,
-    others_of,
-    remembered,
-    spans_of,
-    stretch_of,
-)
+from .outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, remembered, spans_of, stretch_of
 from .outside.many_steps import ManySteps
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
@@ -46,9 +38,7 @@ from .records import (
     OVERLAP,
     PASSES,
     PLANAR,
-    PROGRAM,
     ROOM,
-    SPATIAL,
     Span,
 )
 from .row_model import Built, built, by_answers, shape_contact, steady
@@ -271,9 +261,7 @@ class CompiledSystem:
             log, q, v = (x[: len(spans)].copy() for x in (log, q, v))
         if record and told is None and control is not None:
             told = np.repeat(control[None], len(spans), axis=0)
-        self._last = (
-            Print.of(end) if code == DONE else None
-        )  # the step that failed has touched what the next one begins with
+        self._last = Print.of(end) if code == DONE else None  # one that failed has touched what the next begins with
         return ManySteps(
             state=end, spans=spans, E=log[:, E_], goal=log[:, GOAL], path=("newton",) * len(spans),
             factorisations=log[:, PASSES], passes=log[:, PASSES], gap=log[:, GAP], q=q, v=v,
@@ -420,28 +408,12 @@ class CompiledSystem:
 
         def take(k: int, control: Array) -> bool:
             nonlocal code
-            self._tell(control)
+            self.parts.tell(control, self.system.nv)
             code = self.call(self._take(self._sim, spans[: k + 1], rules, count, held))
             return code == DONE
 
         asked.take(len(spans), lambda k: self._end(state, held.value, spans[:k]), take)
         return code if asked.error is None else FAULT
-
-    def _tell(self, control: Array | None) -> None:
-        """Put the control into the arrays of the kernels."""
-        model, nv = self.parts.model, self.system.nv
-        if model.layout.who == PLANAR:
-            model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
-        elif model.layout.who == SPATIAL:
-            model.mechanism.load[1] = 0.0 if control is None else vector("control", control, nv)
-        elif model.layout.who == FOREST:
-            told = model.forest.drives.control
-            told[:] = 0.0 if control is None else vector("control", control, len(told))
-        elif model.layout.who == PROGRAM:
-            into = model.program.control if len(model.program.control) else model.program.push
-            into[:] = 0.0 if control is None else vector("control", control, len(into))
-        elif self.parts.python is not None:
-            self.parts.python.put_control(control)
 
     def _load(self, state: State, control: Array | None, dt: float) -> bool:
         """Put the control and, unless it stands there already, the state into the arrays of the kernels.
@@ -449,7 +421,7 @@ class CompiledSystem:
         Returns False if its contacts do not fit.
         """
         data = self.parts.data
-        self._tell(control)
+        self.parts.tell(control, self.system.nv)
         if self._last is not None and self._last.fits(state):
             return True
         self._last = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...._jit import nothing
-from ....arrays import Array, IntArray
+from ....arrays import Array, IntArray, vector
 from ....contact.snapshot import rows_of
 from ....mechanics.lagrangian.system import LagrangianSystem
 from ....mechanics.planar.system import PlanarSystem
@@ -73,6 +73,22 @@ class Built:
     ids: tuple[str, ...]
     python: PythonSystem | None
     answers: Answers | None
+
+    def tell(self, control: Array | None, nv: int) -> None:
+        """Put a control into the arrays of the kernels; nv: the number of velocities."""
+        model = self.model
+        if model.layout.who == PLANAR:
+            model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
+        elif model.layout.who == SPATIAL:
+            model.mechanism.load[1] = 0.0 if control is None else vector("control", control, nv)
+        elif model.layout.who == FOREST:
+            told = model.forest.drives.control
+            told[:] = 0.0 if control is None else vector("control", control, len(told))
+        elif model.layout.who == PROGRAM:
+            into = model.program.control if len(model.program.control) else model.program.push
+            into[:] = 0.0 if control is None else vector("control", control, len(into))
+        elif self.python is not None:
+            self.python.put_control(control)
 
 
 def built(system: System, state: State, room: int = 0) -> Built:

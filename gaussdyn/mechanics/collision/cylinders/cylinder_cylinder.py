@@ -159,9 +159,9 @@ def rims(
     if most <= above or most > limit:
         return most
     if first == most:
-        put_rim_on_line(world, i, cap, j, 0, sides[1], m, t, found)
+        put_rim_on_line((i, RIM + cap, j, 0), world, sides[1], m, t, found)
     elif second == most:
-        put_rim_on_line(world, j, other, i, 0, sides[0], k, s, found)
+        put_rim_on_line((j, RIM + other, i, 0), world, sides[0], k, s, found)
     else:
         a, b = unit(2, world[i, 13] if cap else -world[i, 13]), unit(2, world[j, 13] if other else -world[j, 13])
         label = (i, RIM + cap, j, RIM + other)

@@ -185,17 +185,12 @@ def rim_over_line(
     return best, normal, at
 
 
-@kernel(f"void({A2}, int64, int64, int64, int64, Primitive, {V3}, float64, {A2})", borrows=True)
-def put_rim_on_line(
-    world: Array, i: int, cap: int, j: int, feature: int, edge: Primitive, n: Vector, at: float, found: Array
-) -> None:  # fmt: skip
-    """Add the contact of a rim of cylinder i with a line of shape j: its normal in space, and where on the line."""
-    put_rim((i, RIM + cap, j, feature), world, edge, n, at, found)
-
-
 @kernel(f"void({LABEL}, {A2}, Primitive, {V3}, float64, {A2})", borrows=True)
-def put_rim(label: Label, world: Array, edge: Primitive, n: Vector, at: float, found: Array) -> None:
-    """Add the contact of a rim with a line as `put_rim_on_line`, by its label: as a rim, or one of its crossings."""
+def put_rim_on_line(label: Label, world: Array, edge: Primitive, n: Vector, at: float, found: Array) -> None:
+    """Add the contact of a rim with a line, of this label: a rim, or one of its crossings.
+
+    n: its normal in space; at: where on the line.
+    """
     i, feature, j, _ = label
     cap = feature - RIM if feature < PASS else (feature - PASS) // 2
     middle = unit(2, world[i, 13] if cap else -world[i, 13])
@@ -231,7 +226,7 @@ def rims_on_axis(world: Array, i: int, j: int, limit: float, found: Array) -> No
                 if -r < gap < least and abs(t) <= h:
                     least, normal, at = gap, n, t
         if least <= limit:
-            put_rim_on_line(world, i, cap, j, 0, side, normal, at, found)
+            put_rim_on_line((i, RIM + cap, j, 0), world, side, normal, at, found)
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)

@@ -67,7 +67,6 @@ from .cylinder_round import (
     RIM,
     TILTED,
     line_over_cap,
-    put_rim,
     put_rim_on_line,
     rim_near_line,
     rim_over_line,
@@ -211,7 +210,7 @@ def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array
             if -s * dot3(n, ea) <= LIKE_FACE:
                 continue
             if clear and abs(t) <= half and gap <= limit:
-                put_rim((j, feature, i, edge_label(solids, block, e)), world, edge, n, t, found)
+                put_rim_on_line((j, feature, i, edge_label(solids, block, e)), world, edge, n, t, found)
             elif not clear and abs(place) < half and s * (q[2] + place * w[2]) - world[j, 13] <= limit:
                 label, p = (i, edge_label(solids, block, e), j, feature), along(middle, place, u)
                 put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, 13]), unit(2, s)))
@@ -259,7 +258,7 @@ def ends_along_edge(
         rim = along(p, length if end else -length, e)
         at = dot3(u, along(rim, -1.0, middle))
         if abs(at) <= (1.0 + BORDER) * half:
-            put_rim_on_line(world, j, end, i, edge_label(solids, block, g), line(middle, u, 0.0), n, at, found)
+            put_rim_on_line((j, RIM + end, i, edge_label(solids, block, g)), world, line(middle, u, 0.0), n, at, found)
 
 
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
@@ -329,7 +328,8 @@ def rim_on_edge(
         flat_cap(world, solids, on, e, room, found)
     if not (like and clear):
         crossing = PASS + 2 * rim + (1 if at > 0.5 * (first + last) else 0)
-        put_rim((j, crossing if clear else RIM + rim, i, edge_label(solids, block, e)), world, edge, n, at, found)
+        feature = crossing if clear else RIM + rim
+        put_rim_on_line((j, feature, i, edge_label(solids, block, e)), world, edge, n, at, found)
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)

@@ -100,7 +100,8 @@ def caps_on_ridges(world: Array, solids: Array, touch: Touch, f: int, room: Arra
             guess = along(ZERO, -s, e)
             gap, n, t = rim_over_line(world, i, cap, j, line(middle, u, 0.0), guess)
             if -deep <= gap <= limit and abs(t) <= half and out_of_ridge(solids, block, g, u, seen_from(world, j, n)):
-                put_rim_on_line(world, i, cap, j, edge_label(solids, block, g), line(middle, u, 0.0), n, t, found)
+                label = (i, RIM + cap, j, edge_label(solids, block, g))
+                put_rim_on_line(label, world, line(middle, u, 0.0), n, t, found)
 
 
 @kernel(f"void({A2}, {A2}, {TOUCH}, {A2}, {A2})", borrows=True)

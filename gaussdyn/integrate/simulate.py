@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..arrays import Array
 from ..errors import PRESSED, Interrupted, InvariantBroken, interrupts, raised_in
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
@@ -212,6 +213,11 @@ class Ahead:
     asked: Asked | None = None
 
     @property
+    def told(self) -> Array | None:
+        """What a control in Python has said already for the next step."""
+        return None if self.asked is None else self.asked.ahead
+
+    @property
     def error(self) -> BaseException | None:
         """What was raised after steps that are to be recorded."""
         return None if self.asked is None else self.asked.error
@@ -352,7 +358,7 @@ class Loop:
         law = setup.control if callable(setup.control) and not isinstance(setup.control, CompiledControl) else None
         seen = self.files is not None or self.examination.decides
         seen = seen or (law is not None and self.examination.every_step)
-        seen = seen or getattr(setup.system, "activations", None) is not None
+        seen = seen or getattr(setup.system, "activations", None) is not None or ahead.told is not None
         many = "advance_many" if law is None else "advance_asked"
         take = None if seen or ahead.single else getattr(stepper, many, None)
         ahead.single = False
@@ -379,7 +385,7 @@ class Loop:
             The run shall not go on.
         """
         setup, state = self.setup, recorder.final
-        said, ahead.asked = None if ahead.asked is None else ahead.asked.ahead, None
+        said, ahead.asked = ahead.told, None
         told = told_at(setup.system, setup.control if said is None else said, state, self.stepper)
         found = self._found(recorder, state, told.control)
         if stop := self.examination.refuses(state.t, found.outcome):

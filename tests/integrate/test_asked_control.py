@@ -84,6 +84,43 @@ def test_it_is_asked_once_a_step_and_nothing_else_changes(kind):
         assert all(np.array_equal(there[key], here[key]) for key in here)
 
 
+class LooksAhead(Shaking):
+    """A control that takes a step of the same system itself, every third time, and a whole run every ninth."""
+
+    def __init__(self, size, system, method, t_end):
+        super().__init__(size)
+        self.system, self.method, self.t_end = system, method, t_end
+
+    def __call__(self, t, state):
+        said, k = super().__call__(t, state), len(self.asked)
+        if k % 9 == 0:
+            ahead = simulate(self.system, state, t + 4 * self.method.dt, stepper=self.method).final
+        elif k % 3 == 0:
+            ahead = self.method.advance(self.system, state, self.t_end + 1.0, control=said).state
+        else:
+            return said
+        return said - 0.1 * ahead.v[: self.size]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("moment", [0.0, 0.05])
+def test_it_may_look_ahead_with_the_same_system(kind, moment, monkeypatch):
+    """Kernels keep the arrays of one run: those of the run at hand are not where a look ahead has left them."""
+    monkeypatch.setattr("gaussdyn.integrate.simulate.MOMENT", moment)  # on a slow machine, and on a quick one
+    system, start, t_end, dt = KINDS[kind]()
+    method = MoreauJean(dt=dt)
+    law, again = (LooksAhead(size_of(system), system, method, t_end) for _ in range(2))
+    run = simulate(system, start, t_end, stepper=method, control=law)
+    assert run.status == "COMPLETED"
+    for _ in range(law.before(start.t)):  # it is asked where the run begins, too
+        again(start.t, start)
+    state = start
+    for k in range(len(run) - 1):
+        state = method.advance(system, state, t_end, control=again).state
+        assert np.array_equal(state.q, run.q[k + 1])
+    assert [t for t, *_ in law.asked] == [t for t, *_ in again.asked]
+
+
 @pytest.mark.parametrize("kind", ["planar", "tree"])
 @pytest.mark.parametrize(("fails", "size_then", "said"), [(7, 0, "battery"), (9, 5, "control")])
 def test_where_it_fails_the_steps_before_are_kept(kind, fails, size_then, said):

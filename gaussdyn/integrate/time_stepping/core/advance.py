@@ -70,6 +70,7 @@ class CompiledSystem:
         self._open, self._resume, self._keep = map(entry_of, (open_step, resume_step, keep_step))
         self._labels: dict[tuple[int, ...], str] = {}
         self._last: Print | None = None
+        self._loads = 0
         self._use(parts)
 
     def _use(self, parts: Built) -> None:
@@ -403,11 +404,17 @@ class CompiledSystem:
         return int(code), int(count[0]), told
 
     def _ask(self, asked: Asked, state: State, spans: Array, rules: Span, count: IntArray, held: Held) -> int:
-        """Take steps one after another, each under what a control in Python says; return how that ended."""
-        code = DONE
+        """Take steps one after another, each under what a control in Python says; return how that ended.
+
+        A control may look ahead with these very kernels: then the arrays are elsewhere, and it ends there.
+        """
+        code, loads = DONE, self._loads
 
         def take(k: int, control: Array) -> bool:
             nonlocal code
+            if self._loads != loads:
+                code = FAULT
+                return False
             self.parts.tell(control, self.system.nv)
             code = self.call(self._take(self._sim, spans[: k + 1], rules, count, held))
             return code == DONE
@@ -420,7 +427,7 @@ class CompiledSystem:
 
         Returns False if its contacts do not fit.
         """
-        data = self.parts.data
+        data, self._loads = self.parts.data, self._loads + 1
         self.parts.tell(control, self.system.nv)
         if self._last is not None and self._last.fits(state):
             return True

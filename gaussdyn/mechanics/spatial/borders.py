@@ -12,9 +12,7 @@ import numpy as np
 
 from ...arrays import Array
 from ..borders import Along, Border, Crossing, Extent, Line, Pose, Rim, Tip
-from ..collision.cylinders.cylinder_round import PASS
 from ..collision.features import BALL_BALL, BALL_LINE, DISC_PLANE, LINE_LINE, RIM_LINE, Feature
-from ..collision.rim_kinematics import CUT
 from ..collision.search import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, SURFACE, Shapes
 from ..names import GROUND
 from .solid_borders import beyond_corner, half_of_edge, on_solid, out_of_faces
@@ -66,6 +64,9 @@ def _of_rim(
     touching = Feature(id="", kind=kind, bodies=(names[0], names[1]), data=data)
     line = _line(shapes, names[1], b, g, data[7:10], data[10:13])
     outs = tuple(_out_of_faces(shapes, b, g))
+    from ..collision.cylinders.cylinder_round import PASS  # imports numba, which listing scenes does without
+    from ..collision.rim_kinematics import CUT
+
     crosses = CUT if int(label[1]) >= PASS else -1.0
 
     def touch(one: Pose, other: Pose) -> tuple[Array, Array, float]:

@@ -62,7 +62,8 @@ def test_a_small_disk_names_the_place_and_keeps_the_chunks(tmp_path: Path) -> No
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, preexec_fn=small)
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # Python would keep what it can write of a module's
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, preexec_fn=small, env=env)
     assert done.returncode == 2
     assert "run.html" in done.stderr
     assert "Traceback" not in done.stderr

@@ -19,6 +19,7 @@ LIMITED = """
 import resource, sys, numpy as np
 from gaussdyn import InputError, study
 from tests.studies.users_module import number, square
+sys.dont_write_bytecode = True  # it would be cut, and kept
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, resource.RLIM_INFINITY))
 try:
     study(number, {"x": np.linspace(0.0, 1.0, 60)}, square, where=1, out=sys.argv[1])

@@ -318,6 +318,7 @@ PROGRAM = """
     from test_checkpoints import block
     if len(sys.argv) > 4:
         block(0.05)  # the cache of the kernels is written first
+        sys.dont_write_bytecode = True  # of modules it would be cut, and kept
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), int(sys.argv[4])))
     from gaussdyn.errors import InputError

@@ -35,9 +35,8 @@ class Told:
 
     def after(self, step: Step) -> Step:
         """Return a step whose state remembers the states of the actuators after it."""
-        return (
-            step if self.activations is None or step.state is step.start else step.ending(self.at(step.state, step.dt))
-        )
+        ended = self.at(step.state, step.dt)
+        return step if ended is step.state or step.state is step.start else step.ending(ended)
 
     def at(self, end: State, dt: float) -> State:
         """Return the state at the end of a step of length dt, s, that remembers the states of the actuators there."""

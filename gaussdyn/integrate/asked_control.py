@@ -30,6 +30,8 @@ class Asked:
         What it said for a step that was not taken: it is not asked for that a second time.
     error : BaseException or None
         What was raised after the first step, Ctrl-C as well: to be raised again once the steps before are recorded.
+    due : float
+        When the call ends, by the monotonic clock, s.
     """
 
     control: Control

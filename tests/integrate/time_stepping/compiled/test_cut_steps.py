@@ -67,6 +67,14 @@ def test_few_steps_are_cut_where_masses_differ_a_millionfold():
     assert audit(run, system=system).passed
 
 
+def test_cut_steps_gain_no_energy(pile):
+    """Those of this pile, to rounding; of any pile the law below holds."""
+    _system, _state, run = pile
+    energy = run["kinetic"] + run["potential"]
+    short = np.flatnonzero(run.steps.dt < 0.9 * DT)
+    assert np.diff(energy)[short].max() <= 1e-12 * energy[0]
+
+
 def test_steps_and_pieces_of_them_gain_no_energy_but_what_reactions_do_while_their_normals_turn(pile):
     """Laws hold for directions at the middle of a step, and held for others at that of the one before."""
     system, _state, run = pile

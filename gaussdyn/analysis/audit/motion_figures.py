@@ -250,28 +250,46 @@ def _law(one: RecordedArc, i: int) -> float:
         if mode is None and one_sided(row):
             rows.append(row.but(gap=max(row.gap, 2.0 * d.activation.gap)))
             continue
-        held = _held(row, mode)
-        if np.abs(row.rate[held]).max(initial=0.0) > HELD * reach or (one_sided(row) and abs(row.gap) > HELD * reach):
+        if _lets_go(row, mode, reach):
             return np.inf
-        rate = row.rate.copy()
-        rate[held] = 0.0
-        r = sample.r.get(row.id, np.zeros(0))
-        r = r if len(r) == row.size else np.zeros(row.size)
-        for part in (where for where, _ in row.moments if np.linalg.norm(rate[where]) <= d.activation.speed):
-            rate[part] = 0.0
-        for part, cap in _slides(row, mode, r):
-            u, friction = row.rate[part], r[part]
-            way = _way_of_friction(u, friction, cap, reach)
-            rate[part] = u if way is None else way
-            if way is None or way.any():
-                pulls = one_sided(row) and r[0] < 0.0  # nothing more is said of it: its residual is that it pulls
-                off = max(off, 0.0 if pulls else _off_slip(u, friction, cap, reach))
-                slips.append(float(np.linalg.norm(rate[part])))
-        rows.append(row.but(rate=rate, gap=0.0) if row.level == "position" else row.but(rate=rate))
+        seen, faster, off_slip = _as_law_sees(row, mode, sample, reach)
+        rows.append(seen)
+        slips, off = slips + faster, max(off, off_slip)
     speed = min(d.activation.speed, 0.5 * min(slips)) or d.activation.speed
     dynamics = replace(d, rows=tuple(rows), activation=replace(d.activation, speed=speed))
-    largest = max((float(np.abs(r).max(initial=0.0)) for r in sample.r.values()), default=0.0)
-    return max(_residual(dynamics, sample), relative(np.array([off]), np.array([largest])))
+    return max(_residual(dynamics, sample), relative(np.array([off]), np.array([_largest(sample.r)])))
+
+
+def _lets_go(row: Row, mode: str | None, reach: float) -> bool:
+    """Return whether what a mode holds of a row moves, or its gap is open."""
+    moves = np.abs(row.rate[_held(row, mode)]).max(initial=0.0) > HELD * reach
+    return bool(moves or (one_sided(row) and abs(row.gap) > HELD * reach))
+
+
+def _as_law_sees(row: Row, mode: str | None, sample: Sample, reach: float) -> tuple[Row, list[float], float]:
+    """Return a row with the rate that its law sees, the speeds of its slips, and how far their friction is off, N."""
+    rate = row.rate.copy()
+    rate[_held(row, mode)] = 0.0
+    r = sample.r.get(row.id, np.zeros(0))
+    r = r if len(r) == row.size else np.zeros(row.size)
+    for where, _ in row.moments:
+        if np.linalg.norm(rate[where]) <= sample.dynamics.activation.speed:
+            rate[where] = 0.0
+    speeds, off = [], 0.0
+    for part, cap in _slides(row, mode, r):
+        u, friction = row.rate[part], r[part]
+        way = _way_of_friction(u, friction, cap, reach)
+        rate[part] = u if way is None else way
+        if way is None or way.any():
+            pulls = one_sided(row) and r[0] < 0.0  # nothing more is said of it: its residual is that it pulls
+            off = max(off, 0.0 if pulls else _off_slip(u, friction, cap, reach))
+            speeds.append(float(np.linalg.norm(rate[part])))
+    return row.but(rate=rate, gap=0.0) if row.level == "position" else row.but(rate=rate), speeds, off
+
+
+def _largest(forces: Mapping[str, Array]) -> float:
+    """Return the largest component of any reaction, N (N m)."""
+    return max((float(np.abs(r).max(initial=0.0)) for r in forces.values()), default=0.0)
 
 
 def _held(row: Row, mode: str | None) -> slice | list[int]:
@@ -288,8 +306,8 @@ def _held(row: Row, mode: str | None) -> slice | list[int]:
 def _residual(d: LocalDynamics, sample: Sample) -> float:
     """Return E over the terms of the free accelerations, which may cancel; inf where others push than act."""
     acting = {row.id for row in d.rows}
-    largest = max((float(np.abs(r).max(initial=0.0)) for r in sample.r.values()), default=0.0)
-    if any(key not in acting and float(np.abs(r).max(initial=0.0)) > EXACT * largest for key, r in sample.r.items()):
+    least = EXACT * _largest(sample.r)
+    if any(key not in acting and float(np.abs(r).max(initial=0.0)) > least for key, r in sample.r.items()):
         return np.inf
     problem = assemble(d)
     r = start_of_blocks(d, sample.r)
@@ -356,11 +374,7 @@ def work(motion: RecordedMotion, atol: float) -> tuple[Array, float]:
 def modes(motion: RecordedMotion, said: dict[str, str], following: RecordedArc | None) -> float:
     """Return how many rows are said to be in a mode that their velocities and reactions at the end do not have."""
     state, forces = motion.state, motion.forces
-    beside = [*motion.arcs[-1:], *((following,) if following else ())]
-    places = [
-        (State(t=t, q=q, v=v), 0.0)
-        for one in beside for t, q, v in zip(one.arc.times.tolist(), one.arc.q, one.arc.v, strict=True)
-    ]  # fmt: skip
+    places = [*_places(motion.arcs[-1:]), *(_places((following,)) if following else ())]
     local = listing(motion.whole, state, forces, places)
     rows = {row.id: row for row in rows_of(local, state.t, state.q, state.v)}
     if not forces.keys() <= rows.keys():  # a feature that begins just here
@@ -370,16 +384,23 @@ def modes(motion: RecordedMotion, said: dict[str, str], following: RecordedArc |
     a = solve_spd(d.factor, d.h + push)
     speeds = np.abs(a) + np.abs(d.x_free)
     size = max((float((np.abs(row.J) @ speeds + np.abs(row.drift)).max()) for row in d.rows), default=0.0)
-    largest = max((float(np.abs(r).max()) for r in forces.values()), default=0.0)
-    found = 0
+    found, least = 0, EXACT * _largest(forces)
     for key, mode in said.items():
         row, r = rows.get(key), forces.get(key, np.zeros(0))
-        if float(np.abs(r).max(initial=0.0)) <= EXACT * largest:
+        if float(np.abs(r).max(initial=0.0)) <= least:
             r = np.zeros(0)
         found += mode not in _possible(
             row, r, d, np.zeros(0) if row is None else (row.J @ a + row.drift) / (size or 1.0)
         )
     return float(found)
+
+
+def _places(arcs: Iterable[RecordedArc]) -> list[tuple[State, float]]:
+    """Return the states at the samples of arcs, as places in which contacts are looked for."""
+    return [
+        (State(t=t, q=q, v=v), 0.0)
+        for one in arcs for t, q, v in zip(one.arc.times.tolist(), one.arc.q, one.arc.v, strict=True)
+    ]  # fmt: skip
 
 
 def _possible(row: Row | None, r: Array, d: LocalDynamics, second: Array) -> set[str]:
@@ -392,11 +413,19 @@ def _possible(row: Row | None, r: Array, d: LocalDynamics, second: Array) -> set
         return words | ({"active"} if abs(row.rate[0]) <= HELD * reach else set())
     if row.kind != "dry" and abs(row.rate[0]) > d.activation.speed:
         return words
+    return words | _stick_or_slip(row, r, d.activation.speed, second)
+
+
+def _stick_or_slip(row: Row, r: Array, speed: float, second: Array) -> set[str]:
+    """Return whether what touches sticks, slips or is at the point between both; see `_possible`."""
     slip = parts_of(row)[0]
-    moves = bool((np.abs(row.rate[slip]) > d.activation.speed).any() or (np.abs(second[slip]) > STILL).any())
-    cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0])) if len(r) else 0.0
-    at_limit = not len(r) or float(np.linalg.norm(r[slip])) >= (1.0 - STILL) * cap
-    return words | ({"slip"} if moves or at_limit else set()) | (set() if moves else {"stick"})
+    if (np.abs(row.rate[slip]) > speed).any() or (np.abs(second[slip]) > STILL).any():
+        return {"slip"}
+    if not len(r):
+        return {"stick", "slip"}
+    cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0]))
+    at_limit = float(np.linalg.norm(r[slip])) >= (1.0 - STILL) * cap
+    return {"stick", "slip"} if at_limit else {"stick"}
 
 
 def impacts(motion: RecordedMotion) -> float:
@@ -412,24 +441,26 @@ def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:
     following : RecordedMotion or None
         The step after it, if that is saved, too.
     """
-    after = following.arcs[:1] if following else ()
-    events = (*motion.events, *(following.events if following else ()))
+    after, later = (following.arcs[:1], following.events) if following else ((), ())
+    events = (*motion.events, *later)
     changes = {(one.id, one.t) for one in events if one.kind != "impact"}
     strikes = {(one.id, one.t) for one in events if one.kind == "impact"}
     rests = {(key, one.record.t) for one in motion.impacts if one.record.kind == "rest" for key in one.moved}
     changing = near_of(motion.whole, motion.start, 0.0) is not motion.whole
     known = changes | rests | (strikes if changing else set())
-    found = sum(
-        not _noted(known, key, before.arc.t_end)
-        for before, then in pairwise((*motion.arcs, *after)) for key in _changed(before, then, changing)
-    )  # fmt: skip
+    found = _idle_events(motion)
+    for before, then in pairwise((*motion.arcs, *after)):
+        found += sum(not _noted(known, key, before.arc.t_end) for key in _changed(before, then, changing))
     for one in motion.impacts:
         found += sum(not _noted(strikes, key, one.record.t) for key in one.approaching)
-    times = [motion.start.t, motion.state.t, *(t for one in motion.arcs for t in (one.arc.t, one.arc.t_end))]
-    found += sum(
-        event.kind != "undecided" and min(abs(event.t - t) for t in times) > _near(event.t) for event in motion.events
-    )
     return float(found)
+
+
+def _idle_events(motion: RecordedMotion) -> int:
+    """Return how many events lie where no arc begins or ends; where it is undecided what follows they may."""
+    times = [motion.start.t, motion.state.t, *(t for one in motion.arcs for t in (one.arc.t, one.arc.t_end))]
+    known = [event.t for event in motion.events if event.kind != "undecided"]
+    return sum(min(abs(t - other) for other in times) > _near(t) for t in known)
 
 
 def _changed(before: RecordedArc, after: RecordedArc, changing: bool) -> Iterable[str]:

@@ -60,7 +60,7 @@ class JudgedImpact:
     @property
     def moved(self) -> set[str]:
         """The rows that have impulses."""
-        return {key for own in self.record.problems for key in own}
+        return _pushed(self.record)
 
     @classmethod
     def of(cls, record: ImpactRecord, system: System, law: ImpactLaw, activation: Activation) -> JudgedImpact:
@@ -68,7 +68,7 @@ class JudgedImpact:
         if len(record.q) != system.nq or not len(record.before) == len(record.after) == system.nv:
             return cls(record=record, residual=np.inf, impulses={}, approaching=())
         state = State(t=record.t, q=record.q, v=record.before)
-        ids = {key for own in record.problems for key in own}
+        ids = _pushed(record)
         local = listing(system, state, ids)
         rows = {row.id: row for row in rows_of(local, state.t, state.q, state.v)}
         if record.kind != "impact":
@@ -112,6 +112,11 @@ class JudgedImpact:
             fails = fails or (one_sided(rows[key]) and not stopped)
         found = {} if record.kind == "rest" else total
         return cls(record=record, residual=np.inf if fails else relative(gain, size), impulses=found, approaching=())
+
+
+def _pushed(record: ImpactRecord) -> set[str]:
+    """Return the ids of the rows that have impulses."""
+    return {key for own in record.problems for key in own}
 
 
 @dataclass(slots=True)

@@ -158,15 +158,21 @@ def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row
         if row.level == "acceleration":
             yield row
             continue
-        first, gap = along_chart_of(row, begin[row.id]), scheme.activation.gap
-        ahead = CROWDED in record.middle and one_sided(row) and first.gap > gap
-        late = row.id not in record.listed and first.gap < -gap  # its features were beside each other
-        silent = late or (ahead and not record.impulses[row.id][0] > 0.0)
-        bounce = np.zeros(row.size) if silent else record.kept * _restitution(first, scheme)
-        u = _motion(record, scheme, row, along_chart_of(row, last[row.id])) + bounce
-        if ahead and bounce[0] == 0.0:  # what is open at the start closes at a constant rate
-            u[0] += max(row.gap, 0.0) / (scheme.force * record.dt)
+        first, at_end = along_chart_of(row, begin[row.id]), along_chart_of(row, last[row.id])
+        u = _motion(record, scheme, row, at_end) + _from_start(record, scheme, row, first)
         yield row.but(level="position", gap=0.0, rate=u - row.J @ (v_plus - v), eps_n=0.0, eps_t=0.0)
+
+
+def _from_start(record: Record, scheme: Scheme, row: Row, first: Row) -> Array:
+    """Return what the law of a row sees beside its motion: that it bounces, or may close; `first`: at the start."""
+    gap = scheme.activation.gap
+    ahead = CROWDED in record.middle and one_sided(row) and first.gap > gap
+    late = row.id not in record.listed and first.gap < -gap  # its features were beside each other
+    silent = late or (ahead and not record.impulses[row.id][0] > 0.0)
+    bounce = np.zeros(row.size) if silent else record.kept * _restitution(first, scheme)
+    if ahead and bounce[0] == 0.0:  # what is open at the start closes at a constant rate
+        bounce[0] += max(row.gap, 0.0) / (scheme.force * record.dt)
+    return bounce
 
 
 def _velocity_of_forces(record: Record, scheme: Scheme) -> Array:

@@ -162,8 +162,7 @@ def equilibria(
     conditions = rest_conditions(system, parameter)
     ends = _window(conditions, low, high) if window is None else _checked(conditions, window)
     found = _critical(conditions, ends, low, high)
-    cuts = [low, *(float(np.mean([one.value for one in group])) for group in _groups(found)), high]
-    middles = [0.5 * (a + b) for a, b in itertools.pairwise(cuts) if b > a]
+    middles = _between(found, low, high)
     families = []
     for k, middle in enumerate(middles):
         families.append(family(conditions, middle, ends[:, 0], ends[:, 1]))
@@ -186,6 +185,12 @@ def equilibria(
         consistent=_consistent(named, families),
         conditions=conditions,
     )  # fmt: skip
+
+
+def _between(found: Sequence[Bifurcation], low: float, high: float) -> list[float]:
+    """Return values of the parameter between those at which families change: one each."""
+    cuts = [low, *(float(np.mean([one.value for one in group])) for group in _groups(found)), high]
+    return [0.5 * (a + b) for a, b in itertools.pairwise(cuts) if b > a]
 
 
 def _critical(conditions: RestConditions, ends: Array, low: float, high: float) -> list[Bifurcation]:
@@ -216,17 +221,12 @@ def _singular(conditions: RestConditions) -> Smooth | None:
 def _bifurcation(conditions: RestConditions, g: Smooth, label: str, lo: Array, hi: Array) -> Bifurcation | None:
     """Read the signs of A and B at a critical point; None if it is not on the border of a family."""
     X, n = columns(lo[None], hi[None]), conditions.size
-    others = [side for side in conditions.sides if side is not g]
-    if any((side.at(X).lo > 0.0).all() for side in others):
-        return None
-    if conditions.pushes is not None and (conditions.pushes.at(X).hi < 0.0).all():
+    outside, inner = _beside(conditions, g, X)
+    if outside:
         return None
     A, B = g.at(X, n), [[g.at(X, i, j) for j in range(n)] for i in range(n)]
     det = B[0][0] if n == 1 else B[0][0] * B[1][1] - B[0][1] * B[0][1]
     trace = B[0][0] if n == 1 else B[0][0] + B[1][1]
-    inner = all((side.at(X).hi < 0.0).all() for side in others)
-    if conditions.pushes is not None:
-        inner &= bool((conditions.pushes.at(X).lo > 0.0).all())
     s = (_sign(A), _sign(det), _sign(trace))
     regular = inner and s[0] != 0 and s[1] != 0
     kind = LOCAL.get((n, *s), "saddle") if regular else DEGENERATE
@@ -235,6 +235,14 @@ def _bifurcation(conditions: RestConditions, g: Smooth, label: str, lo: Array, h
         q=tuple(float(x) for x in 0.5 * (lo + hi)[:-1]), kind=kind, border=label, A=float(A.mid[0]),
         det=float(det.mid[0]), change=-s[0] * s[1] if regular else 0, certified=regular,
     )  # fmt: skip
+
+
+def _beside(conditions: RestConditions, g: Smooth, X: list[Interval]) -> tuple[bool, bool]:
+    """Return whether a point on the border g = 0 surely breaks another condition, and whether it surely obeys all."""
+    others = [_sign(side.at(X)) for side in conditions.sides if side is not g]
+    if conditions.pushes is not None:
+        others.append(-_sign(conditions.pushes.at(X)))
+    return 1 in others, all(sign == -1 for sign in others)
 
 
 def _sign(x: Interval) -> int:

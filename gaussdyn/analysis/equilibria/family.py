@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,27 +97,18 @@ def zeros(functions: list[tuple[Smooth, tuple[int, ...]]], free: tuple[int, ...]
         at = full(X)
         return [[g.at(at, *index, j) for j in free] for g, index in functions]
 
-    def further(X: list[Interval]) -> list[Interval]:
-        """Return what else must vanish."""
+    def further(g: Smooth, X: list[Interval]) -> list[Interval]:
+        """Return what else must vanish, around the middles of boxes."""
         at, m = full(X), [x.mid for x in X]
-        slopes = [also.at(at, j) for j in free] if also is not None else []
-        here = also.at(full([Interval(x) for x in m])) if also is not None else Interval(m[0] * 0.0)
-        return [mean_value(here, slopes, X, m)] if also is not None else [here]
+        here = g.at(full([Interval(x) for x in m]))
+        return [mean_value(here, [g.at(at, j) for j in free], X, m)]
 
-    return isolate(f, df, low, high, also=None if also is None else further)
+    return isolate(f, df, low, high, also=None if also is None else partial(further, also))
 
 
 def _intervals(conditions: RestConditions, value: float, low: Array, high: Array) -> Family:
     """Isolate the borders, then decide every gap between them by the sign in its middle."""
-    ends = [(float(low[0]), float(low[0]), "window"), (float(high[0]), float(high[0]), "window")]
-    complete = True
-    for side, label in zip(conditions.sides, ("L+", "L-"), strict=False):
-        found = zeros([(side, ())], (0,), {1: value}, low, high)
-        complete &= found.complete
-        for a, b in zip(found.lo[:, 0], found.hi[:, 0], strict=True):
-            name = label if len(conditions.sides) == 2 else _side_of(conditions, 0.5 * (a + b), value)
-            ends.append((float(a), float(b), name))
-    ends.sort()
+    ends, complete = _borders(conditions, value, low, high)
     pieces, borders, length = [], [], [0.0, 0.0]
     for left, right in itertools.pairwise(ends):
         middle = Interval(np.array([0.5 * (left[1] + right[0])]))
@@ -135,6 +127,21 @@ def _intervals(conditions: RestConditions, value: float, low: Array, high: Array
         value=value, components=count, holes=0, euler=count if complete else None, certified=complete, cut=cut,
         intervals=tuple(pieces), borders=tuple(borders), area=(length[0], length[1]), reason=reason,
     )  # fmt: skip
+
+
+def _borders(
+    conditions: RestConditions, value: float, low: Array, high: Array
+) -> tuple[list[tuple[float, float, str]], bool]:
+    """Return where borders and ends of the window lie, from low to high, with names, and whether all are found."""
+    ends = [(float(low[0]), float(low[0]), "window"), (float(high[0]), float(high[0]), "window")]
+    complete = True
+    for side, label in zip(conditions.sides, ("L+", "L-"), strict=False):
+        found = zeros([(side, ())], (0,), {1: value}, low, high)
+        complete &= found.complete
+        for a, b in zip(found.lo[:, 0], found.hi[:, 0], strict=True):
+            name = label if len(conditions.sides) == 2 else _side_of(conditions, 0.5 * (a + b), value)
+            ends.append((float(a), float(b), name))
+    return sorted(ends), complete
 
 
 def _side_of(conditions: RestConditions, q: float, value: float) -> str:
@@ -211,10 +218,9 @@ def _regions(conditions: RestConditions, value: float, low: Array, high: Array) 
         cells = Cells(conditions, value, low, high)
         cells.decide()
     while True:
-        components, sure = _counted(cells.state != OUTSIDE, cells.state == INSIDE)
-        outer, sure_outer = _counted(cells.state != INSIDE, cells.state == OUTSIDE, frame=True)
+        components, outer, sure = _pieces_and_holes(cells)
         edge = _at_edge(cells.state != OUTSIDE) == _at_edge(cells.state == INSIDE)
-        if (sure and sure_outer and edge) or cells.size >= FINEST:
+        if (sure and edge) or cells.size >= FINEST:
             break
         parts = _apart(cells) if cells.size == SPLIT else []
         if parts:
@@ -224,10 +230,7 @@ def _regions(conditions: RestConditions, value: float, low: Array, high: Array) 
     possible = cells.state != OUTSIDE
     cut = _at_edge(possible)
     euler, why = _euler(conditions, value, low, high, cut)
-    reasons = (
-        [] if sure and sure_outer else [f"{int((cells.state == OPEN).sum())} cells undecided at {cells.size} a side"]
-    )
-    reasons += [why] if why else []
+    reasons = _doubts(cells, sure, why)
     if not reasons and euler != components - outer:
         reasons.append(f"Euler number {euler}, but {components} pieces and {outer} holes")
     cell = float(np.prod((high - low) / cells.size))
@@ -236,6 +239,19 @@ def _regions(conditions: RestConditions, value: float, low: Array, high: Array) 
         value=value, components=components, holes=outer, euler=euler, certified=not reasons, cut=cut, intervals=box,
         area=(float(inside.sum()) * cell, float(possible.sum()) * cell), reason="; ".join(reasons),
     )  # fmt: skip
+
+
+def _pieces_and_holes(cells: Cells) -> tuple[int, int, bool]:
+    """Return the numbers of pieces and of holes, and whether both are proved."""
+    pieces, sure = _counted(cells.state != OUTSIDE, cells.state == INSIDE)
+    holes, sure_holes = _counted(cells.state != INSIDE, cells.state == OUTSIDE, frame=True)
+    return pieces, holes, sure and sure_holes
+
+
+def _doubts(cells: Cells, sure: bool, why: str) -> list[str]:
+    """Return what is missing for a proof: cells, and why there is no Euler number."""
+    open_cells = f"{int((cells.state == OPEN).sum())} cells undecided at {cells.size} a side"
+    return ([] if sure else [open_cells]) + ([why] if why else [])
 
 
 def _at_edge(where: Any) -> bool:
@@ -274,15 +290,20 @@ def _apart(cells: Cells) -> list[tuple[Array, Array]]:
 def _joined(parts: list[Family]) -> Family:
     """Return what families in separate windows are together."""
     numbers = [one.euler for one in parts]
-    boxes = [one.intervals for one in parts if one.intervals]
-    around = tuple((min(b[j][0] for b in boxes), max(b[j][1] for b in boxes)) for j in range(2)) if boxes else ()
     return Family(
         value=parts[0].value, components=sum(one.components for one in parts), holes=sum(one.holes for one in parts),
         euler=None if None in numbers else sum(x for x in numbers if x is not None),
-        certified=all(one.certified for one in parts), cut=any(one.cut for one in parts), intervals=around,
+        certified=all(one.certified for one in parts), cut=any(one.cut for one in parts),
+        intervals=_around([one.intervals for one in parts if one.intervals]),
         area=(sum(one.area[0] for one in parts), sum(one.area[1] for one in parts)),
         reason="; ".join(dict.fromkeys(one.reason for one in parts if one.reason)),
     )  # fmt: skip
+
+
+def _around(boxes: list[tuple[tuple[float, float], ...]]) -> tuple[tuple[float, float], ...]:
+    """Return the box around boxes in the plane, none around none."""
+    sides = zip(*boxes, strict=True)
+    return tuple((min(low for low, _ in side), max(high for _, high in side)) for side in sides)
 
 
 def _counted(possible: Any, sure: Any, *, frame: bool = False) -> tuple[int, bool]:
@@ -352,32 +373,39 @@ def _combined(g: Smooth, direction: tuple[float, float]) -> Smooth:
 
 def _corners(conditions: RestConditions, value: float, low: Array, high: Array) -> tuple[int | None, str]:
     """Return how many corners of the family cut by the window lie lowest."""
-    c, total = np.array([np.cos(TILT), np.sin(TILT)]), 0
-    ends = np.array([low, high])
-    for j in (0, 1):
-        for side in (0, 1):
-            edge = {j: float(ends[side, j]), 2: value}
-            found = zeros([(conditions.phi, ())], (1 - j,), edge, low[1 - j : 2 - j], high[1 - j : 2 - j])
-            if not found.complete:
-                return None, "the border touches the edge of the window"
-            for lo, hi in zip(found.lo[:, 0], found.hi[:, 0], strict=True):
-                at = [Interval(np.array([edge.get(i, 0.0)])) for i in range(3)]
-                at[1 - j] = Interval(np.array([lo]), np.array([hi]))
-                if conditions.pushes is not None and not (conditions.pushes.at(at).lo > 0.0).all():
-                    continue
-                total += _lowest(conditions.phi, at, j, side, c)
-    for a in (0, 1):
-        for b in (0, 1):
-            X = [Interval(np.array([x])) for x in (ends[a, 0], ends[b, 1], value)]
-            inside, outside = signs(conditions, X)
-            if not (inside | outside).all():
-                return None, "the border passes a corner of the window"
-            total += int(inside.all() and a == 0 and b == 0)  # c points into the window only at its lowest corner
+    total, ends = 0, np.array([low, high])
+    for j, side in itertools.product((0, 1), (0, 1)):
+        lowest = _corners_on_edge(conditions, value, ends, j, side)
+        if lowest is None:
+            return None, "the border touches the edge of the window"
+        total += lowest
+    for a, b in itertools.product((0, 1), (0, 1)):
+        X = [Interval(np.array([x])) for x in (ends[a, 0], ends[b, 1], value)]
+        inside, outside = signs(conditions, X)
+        if not (inside | outside).all():
+            return None, "the border passes a corner of the window"
+        total += int(inside.all() and a == 0 and b == 0)  # the height rises into the window only at its lowest corner
     return total, ""
 
 
-def _lowest(phi: Smooth, X: list[Interval], j: int, side: int, c: Array) -> int:
+def _corners_on_edge(conditions: RestConditions, value: float, ends: Array, j: int, side: int) -> int | None:
+    """Return how many corners lie lowest where coordinate j is at an end of the window; None if not all are found."""
+    total, edge = 0, {j: float(ends[side, j]), 2: value}
+    low, high = ends[:, 1 - j : 2 - j]
+    found = zeros([(conditions.phi, ())], (1 - j,), edge, low, high)
+    if not found.complete:
+        return None
+    for lo, hi in zip(found.lo[:, 0], found.hi[:, 0], strict=True):
+        at = [Interval(np.array([edge.get(i, 0.0)])) for i in range(3)]
+        at[1 - j] = Interval(np.array([lo]), np.array([hi]))
+        if conditions.pushes is None or (conditions.pushes.at(at).lo > 0.0).all():
+            total += _lowest(conditions.phi, at, j, side)
+    return total
+
+
+def _lowest(phi: Smooth, X: list[Interval], j: int, side: int) -> int:
     """Return 1 if the height rises along both sides of the corner between an edge of the window and the border."""
+    c = np.array([np.cos(TILT), np.sin(TILT)])
     slope = np.array([float(phi.at(X, i).mid[0]) for i in (0, 1)])
     edge = np.zeros(2)
     edge[1 - j] = -np.sign(slope[1 - j])

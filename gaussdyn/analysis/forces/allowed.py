@@ -93,12 +93,7 @@ def allowed(dynamics: LocalDynamics, motion: Array, known: Mapping[str, Array] |
     motion, parts = vector("motion", motion, dynamics.nv), blocks(dynamics)
     still = _still(dynamics, parts)
     found = [_pieces(part, motion, still) for part in parts]
-    sides = int(np.prod([len(one) for one in found])) if found else 1
-    if sides > SIDES:
-        mend = (
-            'Contacts that are held on both sides may bear on either; say which by unilateral ones: kind="unilateral".'
-        )
-        raise InputError("dynamics", f"{sides} combinations of sides", f"at most {SIDES}", mend)
+    _check_sides(found)
     J = np.vstack([np.zeros((0, dynamics.nv)), *(part.active.row.J for part in parts)])
     load = dynamics.M @ motion - dynamics.h
     choices = [_alternative(J, load, choice) for choice in product(*found)]
@@ -119,6 +114,15 @@ def allowed(dynamics: LocalDynamics, motion: Array, known: Mapping[str, Array] |
 def _still(dynamics: LocalDynamics, parts: tuple[Block, ...]) -> float:
     free = [part.J @ dynamics.x_free + part.w for part in parts if len(part.take)]
     return RESTS * max(float(np.linalg.norm(np.concatenate([np.zeros(1), *free]))), 1e-3)
+
+
+def _check_sides(found: list[tuple[Piece, ...]]) -> None:
+    sides = int(np.prod([len(one) for one in found])) if found else 1
+    if sides > SIDES:
+        mend = (
+            'Contacts that are held on both sides may bear on either; say which by unilateral ones: kind="unilateral".'
+        )
+        raise InputError("dynamics", f"{sides} combinations of sides", f"at most {SIDES}", mend)
 
 
 def _pieces(part: Block, motion: Array, still: float) -> tuple[Piece, ...]:

@@ -65,14 +65,8 @@ def _named(found: Allowed, text: str) -> list[int]:
     word, dot, part = text.rpartition(".")
     if not dot or part not in PARTS:
         word, part = text, ""
-    ids = [id for id in found.rows if id == word] or [id for id in found.rows if word and word in id]
-    chosen = []
-    for id in ids:
-        places = found.rows[id]
-        names = found.names[places]
-        wanted = f"{id}.{part or 'N'}"
-        if wanted in names:
-            chosen.append(places.start + names.index(wanted))
+    ids = _constraints(found, word)
+    chosen = _components(found, ids, part or "N")
     if chosen:
         return chosen
     joints = [name for id in ids for name in found.names[found.rows[id]]]
@@ -80,6 +74,24 @@ def _named(found: Allowed, text: str) -> list[int]:
         return [found.names.index(joints[0])]
     allowed = "a reaction, a constraint, or a word in the ids of contacts"
     raise InputError("of", repr(text), allowed, _near(found, text, joints))
+
+
+def _constraints(found: Allowed, word: str) -> list[str]:
+    """Return the id that is a word, or all those in which it stands."""
+    if word in found.rows:
+        return [word]
+    return [id for id in found.rows if word and word in id]
+
+
+def _components(found: Allowed, ids: Sequence[str], part: str) -> list[int]:
+    """Return the places of one component ("N", "T1", ..) of those constraints that have it."""
+    chosen = []
+    for id in ids:
+        places = found.rows[id]
+        names = found.names[places]
+        if f"{id}.{part}" in names:
+            chosen.append(places.start + names.index(f"{id}.{part}"))
+    return chosen
 
 
 def _near(found: Allowed, text: str, joints: Sequence[str]) -> str:

@@ -110,31 +110,33 @@ def exact(found: ReactionSet) -> ExactReactions:
 
 def _solved(dynamics: LocalDynamics, allowed: Allowed, one: Alternative) -> ExactReactions:
     """Solve for motion and reactions, and keep the reactions that give this motion."""
-    parts = blocks(dynamics)
-    J = [row for part in parts for row in _meant(part.active.row.J)]
-    spread = [_meant_row(row) for row in one.spread]
-    offset = _meant_row(one.offset)
-    n = one.slice.n
-    B = [[dot(column, entry) for entry in zip(*spread, strict=True)] for column in zip(*J, strict=True)] if n else []
-    B = B or [[] for _ in range(dynamics.nv)]
-    own = [rationals(row) for row in one.slice.A[dynamics.nv :]]
-    right = _meant_row(one.slice.f[dynamics.nv :])
-    h = _meant_row(dynamics.h)
-    h = [x + dot(offset, column) for x, column in zip(h, zip(*J, strict=True), strict=True)] if J else h
-    M = _meant(dynamics.M)
-    A = [[*M[i], *(-x for x in B[i])] for i in range(dynamics.nv)]
-    A += [[*[Fraction(0)] * dynamics.nv, *row] for row in own]
+    parts, nv, zero = blocks(dynamics), dynamics.nv, Fraction(0)
+    spread, offset = [_meant_row(row) for row in one.spread], _meant_row(one.offset)
+    B, h = _pushes(dynamics, parts, spread, offset)
+    own, right = [rationals(row) for row in one.slice.A[nv:]], _meant_row(one.slice.f[nv:])
     E, e = _at_rest(parts, allowed)
-    A += [[*row, *[Fraction(0)] * n] for row in E]
-    free = [True] * dynamics.nv + [cone.kind == "free" for cone in one.slice.cones]
+    A = [[*inertia, *(-x for x in push)] for inertia, push in zip(_meant(dynamics.M), B, strict=True)]
+    A += [[*[zero] * nv, *row] for row in own]
+    A += [[*row, *[zero] * one.slice.n] for row in E]
+    free = [True] * nv + [cone.kind == "free" for cone in one.slice.cones]
     point = ExactSlice(A, [*h, *right, *e], free).point()
     if point is None:
         mend = "Certified ranges do not depend on it: reactions.range(of)."
         raise InputError("reactions", "a state whose modes hold up to rounding only", "modes that hold exactly", mend)
-    s = point[dynamics.nv :]
+    s = point[nv:]
     load = [dot(row, s) for row in B] + right
-    return ExactReactions(allowed=allowed, slice=ExactSlice(B + own, load, free[dynamics.nv :]),
+    return ExactReactions(allowed=allowed, slice=ExactSlice(B + own, load, free[nv:]),
                           offset=tuple(offset), spread=spread)  # fmt: skip
+
+
+def _pushes(
+    dynamics: LocalDynamics, parts: Sequence[Block], spread: Rows, offset: list[Fraction]
+) -> tuple[Rows, list[Fraction]]:
+    """Return J^T spread, what the entries push in each coordinate, and h + J^T offset, what else does."""
+    J = [row for part in parts for row in _meant(part.active.row.J)]
+    columns = [*zip(*J, strict=True)] or [()] * dynamics.nv
+    B = [[dot(column, entry) for entry in zip(*spread, strict=True)] for column in columns]
+    return B, [x + dot(offset, column) for x, column in zip(_meant_row(dynamics.h), columns, strict=True)]
 
 
 def _at_rest(parts: Sequence[Block], allowed: Allowed) -> tuple[Rows, list[Fraction]]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...arrays import Array, scalar
+from ...arrays import Array, IntArray, scalar
 from ...errors import InputError, InvariantBroken
 from ...programs.conic.cone_slice import RAY, Cone, ConeSlice, Verdict
 from ...programs.conic.support import support
@@ -87,6 +87,21 @@ def smoothest(series: Sequence[ReactionSet]) -> list[Array]:
     InputError
         Fewer than two states, different reactions, sets with several sides, an empty set, too many of them.
     """
+    parts = _one_series(series)
+    start = np.cumsum([0, *(part.slice.n for part in parts)])
+    whole = _with_jumps(parts, start)
+    cost = np.zeros((1, whole.n))
+    cost[0, start[-1] :: len(series[0].names) + 1] = -1.0
+    best = support(whole, cost)
+    if best.verdicts[0] is not Verdict.BOUNDED:
+        raise _empty()
+    s = best.points[0]
+    found = [part.offset + part.spread @ s[a:b] for part, a, b in zip(parts, start, start[1:], strict=False)]
+    return [_checked(one, r) for one, r in zip(series, found, strict=True)]
+
+
+def _one_series(series: Sequence[ReactionSet]) -> list[Alternative]:
+    """Return the reactions of each state, if they are of one series; see `smoothest`."""
     if len(series) < 2 or any(one.names != series[0].names for one in series):
         raise InputError(
             "series",
@@ -98,13 +113,16 @@ def smoothest(series: Sequence[ReactionSet]) -> list[Array]:
         raise InputError(
             "series", "contacts held on both sides", "sets with one side", "Look at one set: shortest(found)."
         )
-    parts = [one.allowed.alternatives[0] for one in series]
-    R, n = len(series[0].names), [part.slice.n for part in parts]
-    rows = sum(len(part.slice.f) for part in parts)
-    if rows + R * len(parts) > LARGEST:
+    parts, R = [one.allowed.alternatives[0] for one in series], len(series[0].names)
+    if sum(len(part.slice.f) for part in parts) + R * len(parts) > LARGEST:
         raise InputError("series", f"{len(parts)} states of {R} reactions", "fewer", "Take every tenth: series[::10].")
-    jumps, start = (len(parts) - 1) * (R + 1), np.cumsum([0, *n])
-    A = np.zeros((rows + (len(parts) - 1) * R, start[-1] + jumps))
+    return parts
+
+
+def _with_jumps(parts: list[Alternative], start: IntArray) -> ConeSlice:
+    """Stack sets of reactions, the entries of each from its `start` on, then a norm and a vector for every jump."""
+    rows, R = sum(len(part.slice.f) for part in parts), len(parts[0].offset)
+    A = np.zeros((rows + (len(parts) - 1) * R, start[-1] + (len(parts) - 1) * (R + 1)))
     f, line = np.zeros(len(A)), 0
     for k, part in enumerate(parts):
         m = len(part.slice.f)
@@ -118,14 +136,7 @@ def smoothest(series: Sequence[ReactionSet]) -> list[Array]:
         f[line : line + R] = one.offset - after.offset
         line += R
     cones = [cone for part in parts for cone in part.slice.cones] + [Cone("cone", R + 1)] * (len(parts) - 1)
-    cost = np.zeros((1, A.shape[1]))
-    cost[0, start[-1] :: R + 1] = -1.0
-    best = support(ConeSlice(A=A, f=f, cones=tuple(cones)), cost)
-    if best.verdicts[0] is not Verdict.BOUNDED:
-        raise _empty()
-    s = best.points[0]
-    found = [part.offset + part.spread @ s[a:b] for part, a, b in zip(parts, start, start[1:], strict=False)]
-    return [_checked(one, r) for one, r in zip(series, found, strict=True)]
+    return ConeSlice(A=A, f=f, cones=tuple(cones))
 
 
 def _least(found: ReactionSet, weights: Array) -> Array:

@@ -119,8 +119,9 @@ def limit_load(
     base = allowed(dynamics, _motion(dynamics, motion))
     found = [_with_load(one, w) for one in base.alternatives]
     ends = [max(found, key=lambda one: _rank(one, k)) for k in (0, 1)]
-    value = [one.value[k] for k, one in enumerate(ends)]
-    empty = ends[0].verdicts[0] is Verdict.EMPTY
+    high, low = (float(one.value[k]) for k, one in enumerate(ends))
+    if ends[0].verdicts[0] is Verdict.EMPTY:
+        high = low = np.nan
     at = [base.alternatives[found.index(one)] for one in ends]
     points = [one.points[k, : a.slice.n] for k, (a, one) in enumerate(zip(at, ends, strict=True))]
     reactions = [a.offset + a.spread @ s for a, s in zip(at, points, strict=True)]
@@ -132,8 +133,8 @@ def limit_load(
         for k, (a, one, s) in enumerate(zip(at, ends, points, strict=True))
     ]
     return LimitLoad(
-        low=np.nan if empty else -float(value[1]),
-        high=np.nan if empty else float(value[0]),
+        low=-low,
+        high=high,
         reactions=(reactions[1], reactions[0]),
         mechanisms=(moves[1], moves[0]),
         modes=(_modes(base, dynamics, moves[1]), _modes(base, dynamics, moves[0])),

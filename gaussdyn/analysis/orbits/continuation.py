@@ -83,18 +83,7 @@ def branch_of_orbits(
         An unknown parameter, an empty range, an orbit outside of it.
     """
     phases = Phases.of(phases)
-    values = phases.system.params
-    if parameter not in values:
-        raise InputError("parameter", repr(parameter), ", ".join(values), one_of("parameter", parameter, values))
-    low, high = scalar(f"low of {parameter}", low), scalar(f"high of {parameter}", high)
-    p0 = float(values[parameter])
-    if not low <= p0 <= high or not low < high:
-        raise InputError(
-            f"range of {parameter}",
-            f"{low:g} to {high:g}",
-            f"low < high, around {p0:g} of the orbit",
-            f"Write low={p0 - 0.1:g}, high={p0 + 0.1:g}.",
-        )
+    p0, low, high = _range_around(phases, parameter, low, high)
     if not orbit.autonomous and period is None:
         raise InputError(
             "period",
@@ -123,6 +112,23 @@ def branch_of_orbits(
         values=np.array([*(p for p, _ in reversed(left[1:])), *(p for p, _ in right)]), orbits=tuple(orbits),
         changes=tuple(found), ends=(end_left, end_right),
     )  # fmt: skip
+
+
+def _range_around(phases: Phases, parameter: str, low: float, high: float) -> tuple[float, float, float]:
+    """Return the value of a parameter in a range of it, and its ends, as numbers; see `branch_of_orbits`."""
+    values = phases.system.params
+    if parameter not in values:
+        raise InputError("parameter", repr(parameter), ", ".join(values), one_of("parameter", parameter, values))
+    low, high = scalar(f"low of {parameter}", low), scalar(f"high of {parameter}", high)
+    p0 = float(values[parameter])
+    if not low <= p0 <= high or not low < high:
+        raise InputError(
+            f"range of {parameter}",
+            f"{low:g} to {high:g}",
+            f"low < high, around {p0:g} of the orbit",
+            f"Write low={p0 - 0.1:g}, high={p0 + 0.1:g}.",
+        )
+    return p0, low, high
 
 
 def _reversed(one: Change) -> Change:

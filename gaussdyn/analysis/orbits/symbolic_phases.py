@@ -275,6 +275,19 @@ def _phase(derived: Derived, mode: str) -> SmoothPhase:
 
 def _solved(derived: Derived, mode: str) -> tuple[sp.Matrix, dict[tuple[int, int], sp.Expr]]:
     """Return a, and the reactions by (constraint, row)."""
+    e, (h, held, columns) = derived.equations, _held_by(derived, mode)
+    if not held:
+        return e.M.LUsolve(h), {}
+    G = sp.Matrix.vstack(*(e.rows[k].J[j, :] for k, j in held))
+    w = sp.Matrix([e.rows[k].drift[j] for k, j in held])
+    B = sp.Matrix.hstack(*columns)
+    free, X = e.M.LUsolve(h), e.M.LUsolve(B)
+    r = (G * X).LUsolve(-(G * free + w))
+    return free + X * r, dict(zip(held, r, strict=True))
+
+
+def _held_by(derived: Derived, mode: str) -> tuple[sp.Matrix, list[tuple[int, int]], list[sp.Matrix]]:
+    """Return h with the friction that is known, the rows (constraint, row) that a mode holds, and how these push."""
     e, model = derived.equations, derived.model
     h, _ = _rest(derived)
     held: list[tuple[int, int]] = []
@@ -298,14 +311,7 @@ def _solved(derived: Derived, mode: str) -> tuple[sp.Matrix, dict[tuple[int, int
         more = range(1, element.size) if letter == "s" or element.kind == "bilateral" else ()
         held += [(k, j) for j in more]
         columns += [rows.J[j, :].T for j in more]
-    if not held:
-        return e.M.LUsolve(h), {}
-    G = sp.Matrix.vstack(*(e.rows[k].J[j, :] for k, j in held))
-    w = sp.Matrix([e.rows[k].drift[j] for k, j in held])
-    B = sp.Matrix.hstack(*columns)
-    free, X = e.M.LUsolve(h), e.M.LUsolve(B)
-    r = (G * X).LUsolve(-(G * free + w))
-    return free + X * r, dict(zip(held, r, strict=True))
+    return h, held, columns
 
 
 def _coefficients(element: Element, values: Sequence[sp.Expr]) -> dict[str, sp.Expr]:

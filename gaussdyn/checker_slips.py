@@ -31,10 +31,10 @@ def enclosed(mode: Any) -> Any:
         near = mode.krawczyk(box)
         if near is None:
             break
-        if any(p.hi < x.lo or x.hi < p.lo for p, x in zip(near, box, strict=True)):
+        if apart(near, box):
             return 0, box
         inside = inside or within(near, box)
-        old, box = box, [p.cut(x) for p, x in zip(near, box, strict=True)]
+        old, box = box, cut(near, box)
         signs = [x.sign() for x in (*mode.signs(box), *mode.places(box))]
         if -1 in signs:
             return 0, box
@@ -57,14 +57,24 @@ def differ(data: Any, states: Any, held: Any, fixed: int, ends: Any, box: Any) -
     for end in ends:  # one that lies between rounded bounds is as good
         mode, at = Slips(data, states, held, {fixed: bounds(end)}), near
         for _ in range(ROUNDS):
-            at = [p.cut(x) for p, x in zip(mode.krawczyk(at) or at, at, strict=True)]
+            at = cut(mode.krawczyk(at) or at, at)
         found.append(mode.motion(at))
-    return any(x.hi < y.lo or y.hi < x.lo for x, y in zip(*found, strict=True))
+    return apart(*found)
 
 
 def within(near: Any, box: Any) -> bool:
     """Return whether bounds lie inside others."""
     return all(x.lo < p.lo and p.hi < x.hi for p, x in zip(near, box, strict=True))
+
+
+def apart(near: Any, box: Any) -> bool:
+    """Return whether bounds have nothing in common with others."""
+    return any(p.hi < x.lo or x.hi < p.lo for p, x in zip(near, box, strict=True))
+
+
+def cut(near: Any, box: Any) -> Any:
+    """Return what bounds have in common with others."""
+    return [p.cut(x) for p, x in zip(near, box, strict=True)]
 
 
 def numerators(sign: int, t: Any) -> Any:
@@ -164,15 +174,11 @@ class Slips:
         if C is None:
             return None
         E = [[x.size() for x in row] for row in rest(C, A)]
-        contraction = max(map(sum, E))
-        if contraction >= UNIT:
-            return None
         b = [-self.q[i] for i in self.held]
         middle = [total(c * x for c, x in zip(row, b, strict=True)) for row in C]
-        bound = [max(x.size() for x in middle) * UNIT // (UNIT - contraction) + 1] * self.linear
-        for _ in range(2):
-            radius = [sum(e * y for e, y in zip(row, bound, strict=True)) // UNIT + 1 for row in E]
-            bound = [m.size() + r for m, r in zip(middle, radius, strict=True)]
+        radius = radii(E, middle)
+        if radius is None:
+            return None
         return [Bounds(m.lo - 2 * r, m.hi + 2 * r) for m, r in zip(middle, radius, strict=True)] + turns
 
     def krawczyk(self, box: Any) -> Any:
@@ -290,6 +296,18 @@ def rest(C: Any, A: Any) -> Any:
          for j, column in enumerate(columns)]
         for i, row in enumerate(C)
     ]  # fmt: skip
+
+
+def radii(E: Any, middle: Any) -> Any:
+    """Return how far y is from the middle at most where |y - middle| <= E |y|; None where E does not bound it."""
+    contraction = max(map(sum, E))
+    if contraction >= UNIT:
+        return None
+    bound = [max(x.size() for x in middle) * UNIT // (UNIT - contraction) + 1] * len(middle)
+    for _ in range(2):
+        radius = [sum(e * y for e, y in zip(row, bound, strict=True)) // UNIT + 1 for row in E]
+        bound = [m.size() + r for m, r in zip(middle, radius, strict=True)]
+    return radius
 
 
 def inverse(A: Any) -> Any:

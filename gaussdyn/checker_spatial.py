@@ -124,6 +124,11 @@ def slips(W: Any, q: Any, mu: Any, leaves: Any) -> int:
     demand(all(exact(leaf["witness"]) == q for leaf in grazing), "has another motion than q")
     *sectors, last = [leaf for leaf in leaves if "witness" not in leaf]
     demand(last == {"mode": "+", "sector": ["inf", "inf"], "slips": far}, "has a wrong count in the direction (-1, 0)")
+    return len(grazing) + far + within(f, [g, h], sectors)
+
+
+def within(f: Any, positive: Any, sectors: Any) -> int:
+    """Check that sectors leave no direction out, and how many slips each holds; return their number."""
     borders = ["-inf", *[leaf["sector"][1] for leaf in sectors]]
     demand(borders[-1] == "inf" and [leaf["sector"] for leaf in sectors] == [list(x) for x in pairwise(borders)],
            "has sectors that leave directions out")  # fmt: skip
@@ -131,8 +136,9 @@ def slips(W: Any, q: Any, mu: Any, leaves: Any) -> int:
     demand(all(a < b for a, b in pairwise(places)), "has sectors in disorder")
     demand(all(sign(f, x) for x in places[1:-1]), "has a sector that ends in a direction of slip")
     for leaf, low, high in zip(sectors, places, places[1:], strict=False):
-        demand(leaf["slips"] == count(f, [g, h], low, high), f"has a wrong count between {low!s:.20} and {high!s:.20}")
-    return len(grazing) + far + sum(int(leaf["slips"]) for leaf in sectors)
+        right = leaf["slips"] == count(f, positive, low, high)
+        demand(right, f"has a wrong count between {low!s:.20} and {high!s:.20}")
+    return sum(int(leaf["slips"]) for leaf in sectors)
 
 
 def equation(W: Any, q: Any, mu: Any) -> Any:

@@ -162,12 +162,15 @@ def refuted(rows: Any, kinds: Any, chosen: Any, lam: Any = None) -> bool:
     columns = [*zip(*part, strict=True)][:-1]
     if lam is None or any(dot(lam, column) for column in columns):
         return False
-    value = sum(a * row[-1] for a, row in zip(lam, part, strict=True))
-    signs = [a for a, i in zip(lam, chosen, strict=True) if kinds[i] != EQUAL]
-    if value < 0 or (value == 0 and min(signs, default=0) < 0):
-        lam, value, signs = [-a for a in lam], -value, [-a for a in signs]
-    strict = any(a > 0 and kinds[i] == ABOVE for a, i in zip(lam, chosen, strict=True))
-    return min(signs, default=0) >= 0 and (value > 0 or (value == 0 and strict))
+    value, kinds = sum(a * row[-1] for a, row in zip(lam, part, strict=True)), [kinds[i] for i in chosen]
+    return contradicts(lam, value, kinds) or contradicts([-a for a in lam], -value, kinds)
+
+
+def contradicts(lam: Any, value: Any, kinds: Any) -> bool:
+    """Return whether 0 = value, >= value or > value, the sum of rows of these kinds times lam, is wrong and follows."""
+    least = min((a for a, kind in zip(lam, kinds, strict=True) if kind != EQUAL), default=0)
+    strict = any(a > 0 and kind == ABOVE for a, kind in zip(lam, kinds, strict=True))
+    return least >= 0 and (value > 0 or (value == 0 and strict))
 
 
 def integers(row: Any) -> Any:
@@ -218,20 +221,28 @@ def resting(data: Any, states: Any, held: Any, r: Any) -> Any:
     """Return whether sticking and detaching are a motion; `r` are its reactions where they are not unique."""
     W, q, _, mu_s = data
     if not r:
-        try:
-            part = solve([[*(W[i][j] for j in held), -q[i]] for i in held])
-        except ValueError:
-            return checker_slips.UNPROVED
-        r = [Fraction(0)] * len(q)
-        for i, x in zip(held, part, strict=True):
-            r[i] = x[0]
+        r = only_reactions(W, q, held)
     elif not alone(W, held):
+        r = None
+    if r is None:
         return checker_slips.UNPROVED
     u = [dot(row, r) + end for row, end in zip(W, q, strict=True)]
     free = [r[i] for i in range(len(q)) if i not in held]
     demand(not any(free) and not any(u[i] for i in held), "has reactions of another mode")
     signs = [u[3 * k] if x == "D" else margin(r[3 * k : 3 * k + 3], mu_s[k]) for k, x in enumerate(states)]
     return checker_slips.UNPROVED if min(signs) == 0 else int(min(signs) > 0)
+
+
+def only_reactions(W: Any, q: Any, held: Any) -> Any:
+    """Return the reactions that hold these rows, None where they are not unique."""
+    try:
+        part = solve([[*(W[i][j] for j in held), -q[i]] for i in held])
+    except ValueError:
+        return None
+    r = [Fraction(0)] * len(q)
+    for i, x in zip(held, part, strict=True):
+        r[i] = x[0]
+    return r
 
 
 def alone(W: Any, held: Any) -> bool:

@@ -138,8 +138,7 @@ class _Writer:
                 lam = [Fraction(0)] * len(rows)
                 for i, x in zip(fixed, factors, strict=True):
                     lam[i] = -sign * x
-                enough = max((-lam[i] / implied[i] for i in fixed if kinds[i] == AT_LEAST), default=Fraction(0))
-                lam = [x + max(enough, Fraction(0)) * y for x, y in zip(lam, implied, strict=True)]
+                lam = _raised(lam, implied, kinds)
                 written.append(self._ordered(modes, self._split(modes, lam), (unknown, sign)))
         return written
 
@@ -176,3 +175,10 @@ def _weights(block: Block, mode: int) -> tuple[tuple[Fraction, ...], ...]:
         assert point is not None, "a shared condition must follow from every mode"
         found.append(tuple(point))
     return tuple(found)
+
+
+def _raised(lam: list[Fraction], implied: Sequence[Fraction | int], kinds: Sequence[int]) -> list[Fraction]:
+    """Return multipliers with so much of those that imply equality added that none of an inequality is negative."""
+    pairs = [(x, y) for x, y, kind in zip(lam, implied, kinds, strict=True) if kind == AT_LEAST and y]
+    enough = max((-x / y for x, y in pairs), default=Fraction(0))
+    return [x + max(enough, Fraction(0)) * y for x, y in zip(lam, implied, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
@@ -74,17 +75,14 @@ def count_solutions(W: Array, q: Array, blocks: Sequence[Block]) -> Count:
         return Count(points=(q,), modes=(("",),), moving=False, complete=True, fixed=(True,))
     table, load, friction = _table(W, q, blocks)
     feasible, complete = _feasible(table)
-    near = (
-        complete
-        and bool(friction[0])
-        and any(_feasible(_nudged(table, friction, s))[0] != feasible for s in (1 + NUDGE, 1 - NUDGE))
-    )
+    near = complete and _hangs_on(friction, table, feasible)
     found: list[tuple[Array, list[str], list[Array | None]]] = []
     moving, scale = False, float(np.abs(q).max(initial=0.0)) or 1.0
     for modes in feasible:
         name = "".join(b.modes[m].letter for b, m in zip(blocks, modes, strict=True))
         f, free, close = _settled(table, modes, W)
-        moving, near = moving or free > 1, near or close
+        moving |= free > 1
+        near |= close
         u, forces = load * (W @ f) + q, None if free else f
         same = next((one for one in found if np.abs(one[0] - u).max() <= SAME * scale), None)
         if same is None:
@@ -109,6 +107,13 @@ def _feasible(table: Table) -> tuple[list[tuple[int, ...]], bool]:
     lam = np.zeros((LEAVES, int((start[:, 1:] - start[:, :-1]).max(axis=1).sum())))
     _, depth, _ = explore(table, stack, 1, TOLERANCE, (modes, verdict, lam))
     return sorted(map(tuple, modes[verdict != 0].tolist())), depth == 0
+
+
+def _hangs_on(friction: tuple[list[int], list[int]], table: Table, feasible: list[tuple[int, ...]]) -> bool:
+    """Return whether other modes have solutions with a little more or less friction."""
+    return bool(friction[0]) and any(
+        _feasible(_nudged(table, friction, s))[0] != feasible for s in (1 + NUDGE, 1 - NUDGE)
+    )
 
 
 def _nudged(table: Table, friction: tuple[list[int], list[int]], factor: float) -> Table:
@@ -193,7 +198,7 @@ def _table(W: Array, q: Array, blocks: Sequence[Block]) -> tuple[Table, float, t
 @lru_cache(maxsize=4096)
 def _parts(block: Block) -> tuple[Part, list[int], list[int]]:
     """Return the conditions of all modes and the shared ones as arrays, where each mode begins, and friction's rows."""
-    options = [*(mode.conditions for mode in block.modes), block.shared]
+    options = block.options
     conditions = [c for option in options for c in option]
     ends = [0, *accumulate(len(option) for option in options)]
     rough = [
@@ -202,8 +207,12 @@ def _parts(block: Block) -> tuple[Part, list[int], list[int]]:
     ]  # fmt: skip
     part = (
         np.array([c.kind for c in conditions], dtype=np.int64),
-        np.array([[float(x) for x in c.motion] for c in conditions]).reshape(-1, block.motions),
-        np.array([[float(x) for x in c.force] for c in conditions]).reshape(-1, block.forces),
+        _floats([c.motion for c in conditions], block.motions),
+        _floats([c.force for c in conditions], block.forces),
         np.array([float(c.bound) for c in conditions]),
     )
     return part, ends, rough
+
+
+def _floats(rows: Sequence[Sequence[Fraction | int]], width: int) -> Array:
+    return np.array([[float(x) for x in row] for row in rows]).reshape(-1, width)

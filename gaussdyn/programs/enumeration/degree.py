@@ -69,9 +69,12 @@ def _sign(rows: list[list[Fraction]]) -> int:
             sign = -sign
         top, *rest = left
         sign *= 1 if top[0] > 0 else -1
-        scaled = [
-            [abs(top[0]) * x - (row[0] if top[0] > 0 else -row[0]) * y for x, y in zip(row, top, strict=True)]
-            for row in rest
-        ]
-        left = [integer_row([Fraction(x) for x in row[1:]])[0] if any(row[1:]) else row[1:] for row in scaled]
+        left = [_eliminated(row, top) for row in rest]
     return sign
+
+
+def _eliminated(row: Row, top: Row) -> Row:
+    """Return what is left of a row where its first entry is taken out by the row on top, times a positive number."""
+    share = row[0] if top[0] > 0 else -row[0]
+    left = [abs(top[0]) * x - share * y for x, y in zip(row[1:], top[1:], strict=True)]
+    return integer_row([Fraction(x) for x in left])[0] if any(left) else left

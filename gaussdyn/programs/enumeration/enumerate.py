@@ -215,11 +215,10 @@ class System:
         self.kinds: list[list[list[int]]] = []
         self.scales: list[list[list[Fraction]]] = []  # integers = scale * row
         for block, at in zip(problem.blocks, problem.offsets(), strict=True):
-            options = [mode.conditions for mode in block.modes] + [block.shared]
-            made = {c: integer_row(self._row(c, *at)) for conditions in options for c in conditions}
-            self.rows.append([[made[c][0] for c in conditions] for conditions in options])
-            self.kinds.append([[c.kind for c in conditions] for conditions in options])
-            self.scales.append([[made[c][1] for c in conditions] for conditions in options])
+            made = [[integer_row(self._row(c, *at)) for c in conditions] for conditions in block.options]
+            self.rows.append([[row for row, _ in one] for one in made])
+            self.kinds.append([[c.kind for c in conditions] for conditions in block.options])
+            self.scales.append([[scale for _, scale in one] for one in made])
         side = [integer_row([*row, bound])[0] for _, row, bound in problem.side]
         self.side = side, [kind for kind, _, _ in problem.side]
 

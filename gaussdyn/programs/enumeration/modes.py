@@ -62,6 +62,11 @@ class Block:
         """The letters of the modes, in order."""
         return "".join(mode.letter for mode in self.modes)
 
+    @property
+    def options(self) -> list[tuple[Condition, ...]]:
+        """The conditions of every mode, and after them those that all modes share."""
+        return [*(mode.conditions for mode in self.modes), self.shared]
+
 
 def _row(motions: int, kind: int, *numbers: Any, bound: Any = 0) -> Condition:
     """Return a condition from its coefficients of u, then of f."""

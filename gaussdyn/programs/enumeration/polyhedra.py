@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from ...linalg.rational import Row, dot, eliminate, integer_row, null_space, solve
 from ..proof.exact_linear import ABOVE, AT_LEAST, EQUAL, feasible, maximise
@@ -118,23 +119,28 @@ def _projection(
     """
     frame, chosen = eliminate([integer_row(move)[0] for move in moves], len(primary))
     base = _point(primary, f)
-    columns = list(zip(*(primary[j][0] for j in chosen), strict=True))
-
-    def outermost(c: Sequence[int]) -> Generator:
-        """Return the generator furthest along c in the chosen coordinates."""
-        best = maximise(rows, kinds, n, integer_row([dot(c, column) for column in columns])[0])
-        if best.ray is not None:
-            return homogeneous(0, [dot(primary[j][0], best.ray) for j in chosen])
-        return homogeneous(1, [dot(primary[j][0], best.point) + primary[j][1] for j in chosen])
-
+    outermost = partial(_outermost, rows, kinds, n, [primary[j] for j in chosen])
     lift = list(zip(*([Fraction(x, row[j]) for x in row] for row, j in zip(frame, chosen, strict=True)), strict=True))
     start = [base[j] for j in chosen]
     vertices, rays = [], []
     for g in grow(outermost, homogeneous(1, start)):
-        t = [Fraction(x, g[0]) - y for x, y in zip(g[1:], start, strict=True)] if g[0] else g[1:]
-        moved = [dot(row, t) for row in lift]
         if g[0]:
-            vertices.append(tuple(a + b for a, b in zip(base, moved, strict=True)))
+            vertices.append(_lifted([Fraction(x, g[0]) for x in g[1:]], start, lift, base))
         else:
-            rays.append(tuple(moved))
+            rays.append(tuple(dot(row, g[1:]) for row in lift))
     return Hull(tuple(sorted(vertices)), tuple(sorted(rays)))
+
+
+def _outermost(rows: Sequence[Row], kinds: Sequence[int], n: int, primary: Affine, c: Sequence[int]) -> Generator:
+    """Return the generator furthest along c in the coordinates of the primary unknown."""
+    columns = zip(*(row for row, _ in primary), strict=True)
+    best = maximise(rows, kinds, n, integer_row([dot(c, column) for column in columns])[0])
+    if best.ray is not None:
+        return homogeneous(0, [dot(row, best.ray) for row, _ in primary])
+    return homogeneous(1, [dot(row, best.point) + end for row, end in primary])
+
+
+def _lifted(vertex: Sequence[Fraction], start: Sequence[Fraction], lift: Sequence[Vector], base: Vector) -> Vector:
+    """Return the vertex in all coordinates of the primary unknown, from base, which is start in the chosen ones."""
+    moves = [x - y for x, y in zip(vertex, start, strict=True)]
+    return tuple(a + dot(row, moves) for a, row in zip(base, lift, strict=True))

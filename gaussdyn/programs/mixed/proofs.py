@@ -13,7 +13,7 @@ from ..enumeration.enumerate import Enumeration, enumerate_modes
 from ..enumeration.modal_problem import ModalProblem, law_block
 from ..enumeration.modes import equality_block
 from ..laws.laws import Associated, Coulomb
-from ..problems.mixed import Box, Equality, MixedComplementarity
+from ..problems.mixed import Box, Equality, MixedBlock, MixedComplementarity
 from ..proof.certificates import Certificate, farkas_certificate
 from ..proof.farkas import refute
 from .standard_form import StandardForm
@@ -21,6 +21,8 @@ from .standard_form import StandardForm
 LARGEST = 14  # rows of laws up to which all modes are examined
 WIDEST = 120  # rows in all: exact numbers grow with them
 LIMIT = 5_000  # leaves of the tree of modes
+
+Side = tuple[Array, float, str]  # a row, its right side, and what it says
 
 
 def relaxation_is_empty(problem: MixedComplementarity) -> Certificate | None:
@@ -39,24 +41,33 @@ def relaxation_is_empty(problem: MixedComplementarity) -> Certificate | None:
 
 def _relaxation(problem: MixedComplementarity) -> tuple[Array, Array, Array, Array, list[str]]:
     """Return A z = b, C z >= d, and what each row says."""
-    unit, equal, rows = np.eye(len(problem.q)), [], []
+    unit = np.eye(len(problem.q))
+    equal: list[Side] = []
+    rows: list[Side] = []
     for start, block in zip(problem.starts, problem.blocks, strict=False):
         for i in range(start, start + block.size):
             if isinstance(block, Equality):
                 equal.append((problem.M[i], -problem.q[i], f"w{i} = 0"))
-            elif isinstance(block, Box):
-                low, high = block.lower[i - start], block.upper[i - start]
-                rows += [(unit[i], low, f"z{i} >= lower")] if np.isfinite(low) else []
-                rows += [(-unit[i], -high, f"z{i} <= upper")] if np.isfinite(high) else []
-            elif i == start:
-                rows += [(problem.M[i], -problem.q[i], f"w{i} >= 0"), (unit[i], 0.0, f"z{i} >= 0")]
-            elif isinstance(block, Coulomb):
-                rows += [(block.mu * unit[start] + s * unit[i], 0.0, f"|z{i}| <= mu z{start}") for s in (1.0, -1.0)]
+            else:
+                rows += _inequalities(problem, block, start, i, unit)
     sides = [
         (np.array([row for row, _, _ in side]).reshape(-1, len(problem.q)), np.array([end for _, end, _ in side]))
         for side in (equal, rows)
     ]
     return *sides[0], *sides[1], [name for _, _, name in equal + rows]
+
+
+def _inequalities(problem: MixedComplementarity, block: MixedBlock, start: int, i: int, unit: Array) -> list[Side]:
+    """Return the linear inequalities that row i of a block which begins at `start` implies; `unit` (n, n)."""
+    if isinstance(block, Box):
+        low, high = block.lower[i - start], block.upper[i - start]
+        rows = [(unit[i], low, f"z{i} >= lower")] if np.isfinite(low) else []
+        return rows + ([(-unit[i], -high, f"z{i} <= upper")] if np.isfinite(high) else [])
+    if i == start:
+        return [(problem.M[i], -problem.q[i], f"w{i} >= 0"), (unit[i], 0.0, f"z{i} >= 0")]
+    if isinstance(block, Coulomb):
+        return [(block.mu * unit[start] + s * unit[i], 0.0, f"|z{i}| <= mu z{start}") for s in (1.0, -1.0)]
+    return []
 
 
 def all_modes_of(problem: MixedComplementarity, form: StandardForm) -> tuple[Array | None, Certificate | None]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import atan, degrees
 
-from ...linalg.sturm import count, isolate, refine, sign, times
+from ...linalg.sturm import Polynomial, count, isolate, refine, sign, times
 from .contact import SlipEquation
 
 BITS = 60
@@ -47,22 +48,23 @@ def arcs(equation: SlipEquation) -> tuple[Arc, ...]:
     if not nonempty(equation):
         return ()
     g, h = equation.positive
-    product = times(g, h)
-    roots = isolate(product)
+    roots = isolate(times(g, h))
     cells = [Fraction(0)] if not roots else [roots[0][0], *(high for _, high in roots)]
     holds = [sign(g, t) > 0 and sign(h, t) > 0 for t in cells]
-    angles = [degrees(2 * atan(float(sum(refine(product, *root, BITS)) / 2))) for root in roots]
-    stops = [count(h, [g], *root) > 0 for root in roots]
-    _, *ends = equation.ends()
-    through = all(x > 0 for x in ends)  # the direction (-1, 0) belongs to the first and the last cell
-    edges = [(-180.0, ends[0] > 0 and not through), *zip(angles, stops, strict=True)]
-    edges.append((180.0, edges[0][1]))
-    found = [
-        Arc(start=edges[k][0], end=edges[k + 1][0], stops=edges[k][1] or edges[k + 1][1])
-        for k, inside in enumerate(holds)
-        if inside
-    ]
+    borders = [_border(g, h, root) for root in roots]
+    _, g_end, h_end = equation.ends()
+    through = g_end > 0 and h_end > 0  # the direction (-1, 0) belongs to the first and the last cell
+    seam = g_end > 0 and not through
+    edges = [(-180.0, seam), *borders, (180.0, seam)]
+    sides = zip(holds, pairwise(edges), strict=True)
+    found = [Arc(start=a, end=b, stops=stop or last) for inside, ((a, stop), (b, last)) in sides if inside]
     return _joined(found) if through else tuple(found)
+
+
+def _border(g: Polynomial, h: Polynomial, root: tuple[Fraction, Fraction]) -> tuple[float, bool]:
+    """Return the angle of a root of g h between two half-angle tangents, degrees; whether the speed is zero there."""
+    angle = degrees(2 * atan(float(sum(refine(times(g, h), *root, BITS)) / 2)))
+    return angle, count(h, [g], *root) > 0
 
 
 def _joined(found: list[Arc]) -> tuple[Arc, ...]:

@@ -186,17 +186,17 @@ def _sliding(contact: SpatialContact) -> SpatialMotions:
     push = (Fraction(1), -contact.mu * x / length, -contact.mu * y / length)
     rates = [sign_of_root(row[0], -contact.mu * (row[1] * x + row[2] * y), x * x + y * y) for row in contact.W]
     q, ray, said = contact.q, None, "" if contact.q[0] else "degenerate: no normal load"
-    if rates[0] * q[0] < 0 or (rates[0] and not q[0]):
+    if not rates[0]:
+        said = "degenerate: friction exactly critical, the normal motion does not depend on the reaction"
+        if not q[0]:
+            moves = any(rates[1:])
+            found.append(SpatialMotion(letter="L", motion=q, reaction=(Fraction(0),) * 3, forces_unique=moves))
+            ray = (Fraction(0), *(dot(row, push) for row in contact.W[1:])) if moves else None
+    elif rates[0] * q[0] <= 0:
         N = -q[0] / dot(contact.W[0], push)
         r = (N, N * push[1], N * push[2])
         u = (Fraction(0), *contact.motion(r)[1:])
         found.append(SpatialMotion(letter="L", motion=u, reaction=r, exact=exact))
-    elif not rates[0] and not q[0]:
-        zero = (Fraction(0),) * 3
-        found.append(SpatialMotion(letter="L", motion=q, reaction=zero, forces_unique=any(rates[1:])))
-        ray = (Fraction(0), *(dot(row, push) for row in contact.W[1:])) if any(rates[1:]) else None
-    if not rates[0]:
-        said = "degenerate: friction exactly critical, the normal motion does not depend on the reaction"
     slides = -1 if ray is not None else sum(one.letter == "L" for one in found)
     leaf = {"mode": "L", "slides": slides}
     return SpatialMotions(motions=tuple(found), ray=ray, leaves=(*leaves, leaf), degenerate=said)

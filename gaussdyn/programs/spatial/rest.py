@@ -116,9 +116,7 @@ def root_above(square: Fraction, most: Fraction | None) -> Fraction:
 
 def _line(r: list[Fraction], free: list[list[Fraction]], mu: Fraction) -> Found:
     """W of rank 2: a line of reactions r + s n."""
-    n = free[0]
-    if n[0] < 0 or (n[0] == 0 and any(x < 0 for x in n)):
-        n = [-x for x in n]
+    n = _inward(free[0])
     a, b, c = square(n, n, mu), square(n, r, mu), square(r, r, mu)
     if mu == 0:
         return _frictionless_line(r, n)
@@ -133,6 +131,13 @@ def _line(r: list[Fraction], free: list[list[Fraction]], mu: Fraction) -> Found:
     if inside >= 0 and middle[0] >= 0:
         return Rest(reaction=middle, unique=inside == 0, border=inside == 0)
     return _parting_line(middle, n, inside, mu)
+
+
+def _inward(n: list[Fraction]) -> list[Fraction]:
+    """Return the direction of a line that points to larger normal forces, if one does."""
+    if n[0] < 0 or (n[0] == 0 and any(x < 0 for x in n)):
+        return [-x for x in n]
+    return n
 
 
 def _frictionless_line(r: list[Fraction], n: list[Fraction]) -> Found:

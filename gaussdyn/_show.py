@@ -94,13 +94,16 @@ def cut(text: str, most: int) -> str:
 
 
 def _array(x: Any) -> str:
+    shape = f"array of shape {x.shape}"
     if x.dtype.kind not in "biuf":
-        return f"array of shape {x.shape}" if x.size > SOME else _listed([repr(str(v)) for v in x.flat], x.size, "[]")
+        return shape if x.size > SOME else _listed([repr(str(v)) for v in x.flat], x.size, "[]")
     if x.ndim <= 1 and x.size <= FEW:
         return "[" + ", ".join(f"{float(v) + 0.0:.6g}" for v in x.flat) + "]"
-    if x.size <= 2 * FEW and x.size:
-        return "[" + ", ".join(_array(row) for row in x) + "]" if x.ndim == 2 else f"array of shape {x.shape}"
-    return f"array of shape {x.shape}" + (f", {span(x)}" if x.size and x.dtype.kind != "b" else "")
+    if not x.size:
+        return shape
+    if x.size <= 2 * FEW:
+        return "[" + ", ".join(_array(row) for row in x) + "]" if x.ndim == 2 else shape
+    return shape if x.dtype.kind == "b" else f"{shape}, {span(x)}"
 
 
 def _listed(shown: list[str], count: int, brackets: str) -> str:

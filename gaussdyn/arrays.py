@@ -60,13 +60,18 @@ def matrix(
     if x.shape == (rows, cols) and rows:
         return finite_only(name, x) if finite else x
     if x.size == 0:
-        given = x.shape if x.ndim == 2 else (0, 0)  # an empty matrix keeps the size it has
-        shape = (given[0] if rows is None else rows, given[1] if cols is None else cols)
-        x = x.reshape(shape) if shape[0] * shape[1] == 0 else x
-    if x.ndim != 2 or (rows is not None and x.shape[0] != rows) or (cols is not None and x.shape[1] != cols):
+        x = _empty_matrix(x, rows, cols)
+    if x.ndim != 2 or rows not in (None, x.shape[0]) or cols not in (None, x.shape[1]):
         wanted = f"a matrix of shape ({'m' if rows is None else rows}, {'n' if cols is None else cols})"
         raise InputError(name, f"shape {x.shape}", wanted, numbers(name, rows or 3, cols or 3))
     return finite_only(name, x) if finite else x
+
+
+def _empty_matrix(x: Array, rows: int | None, cols: int | None) -> Array:
+    """Return an empty matrix of the shape that is wanted, where that is empty; what is not wanted stays as given."""
+    given = x.shape if x.ndim == 2 else (0, 0)
+    shape = (given[0] if rows is None else rows, given[1] if cols is None else cols)
+    return x.reshape(shape) if shape[0] * shape[1] == 0 else x
 
 
 def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_low: bool = False) -> float:

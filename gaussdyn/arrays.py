@@ -6,6 +6,7 @@ Every array inside the package is float64, C-contiguous, finite, and the package
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,11 @@ def _bounds(low: float, high: float, open_low: bool) -> str:
     if not math.isfinite(low):
         return "a finite number"
     return f"a number {'>' if open_low else '>='} {low:g}" + (f" and <= {high:g}" if math.isfinite(high) else "")
+
+
+def stacked(parts: Sequence[Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return arrays that several values have by the same names, one after another."""
+    return {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
 
 
 def all_finite(x: Array) -> bool:

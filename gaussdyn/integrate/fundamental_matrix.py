@@ -28,6 +28,7 @@ from .impact.impact import impact
 from .mode_changes import Change
 from .mode_memory import remembered
 from .saltation import saltation
+from .stepper import Step
 from .variations import varied
 
 RTOL = 1e-11
@@ -98,9 +99,7 @@ def fundamental_matrix(
     Phi = np.eye(2 * system.nv)
     while state.t < t_end:
         step = stepper.advance(system, state, t_end, control=control)
-        if step.ends or not step.solution.solved:
-            given = f"a run that stops at t = {step.state.t:.9g} s: {step.ends or step.solution.message}"
-            raise InputError("motion", given, "a motion that goes on", f"Write t_end={state.t:.6g}.")
+        _check_goes_on(step, state.t)
         changes = [one for one in step.changes or () if one.kind not in NOTED]
         if changes and step.arcs:
             _check_friction(system, State(t=step.arcs[0].t, q=step.arcs[0].q[0], v=step.arcs[0].v[0]), changes)
@@ -114,6 +113,12 @@ def fundamental_matrix(
         passed += changes
         state = step.state
     return Linearised(state=state, Phi=Phi, changes=tuple(passed))
+
+
+def _check_goes_on(step: Step, t: float) -> None:
+    if step.ends or not step.solution.solved:
+        given = f"a run that stops at t = {step.state.t:.9g} s: {step.ends or step.solution.message}"
+        raise InputError("motion", given, "a motion that goes on", f"Write t_end={t:.6g}.")
 
 
 def close_motion(

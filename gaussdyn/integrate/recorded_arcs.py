@@ -19,7 +19,7 @@ from typing import Any, overload
 import numpy as np
 
 from .._show import brief
-from ..arrays import Array
+from ..arrays import Array, stacked
 
 _INNER = [0.5 * (1.0 / 3.0 + s * 2.0 * 7.0**0.5 / 21.0) ** 0.5 for s in (1.0, -1.0)]
 LOBATTO = np.array([0.0, 0.5 - _INNER[0], 0.5 - _INNER[1], 0.5 + _INNER[1], 0.5 + _INNER[0], 1.0])  # order 10
@@ -162,23 +162,28 @@ def as_arrays(evidence: Iterable[tuple[int, Sequence[Arc]]]) -> dict[str, Any]:
     arcs = [(step, arc) for step, own in evidence for arc in own]
     if not arcs:
         return {}
-    pushes = [(k, key, r) for k, (_, arc) in enumerate(arcs) for key, r in arc.reactions.items()]
+    found = [arc for _, arc in arcs]
+    return {
+        "arc_step": np.array([step for step, _ in arcs], dtype=np.int64),
+        "arc_size": np.array([len(arc.nodes) for arc in found], dtype=np.int64),
+        "arc_t": np.array([arc.t for arc in found]),
+        "arc_h": np.array([arc.h for arc in found]),
+        **{f"arc_{name}": x for name, x in stacked(found, SAMPLES).items()},
+        **_pushes_as_arrays(found),
+    }
+
+
+def _pushes_as_arrays(arcs: Sequence[Arc]) -> dict[str, Any]:
+    """Return the reactions of rows and their modes, a line for every row in an arc."""
+    pushes = [(k, key, r) for k, arc in enumerate(arcs) for key, r in arc.reactions.items()]
     ids = sorted({key for _, key, _ in pushes})
     at = {key: i for i, key in enumerate(ids)}
     return {
-        "arc_step": np.array([step for step, _ in arcs], dtype=np.int64),
-        "arc_size": np.array([len(arc.nodes) for _, arc in arcs], dtype=np.int64),
-        "arc_t": np.array([arc.t for _, arc in arcs]),
-        "arc_h": np.array([arc.h for _, arc in arcs]),
-        "arc_nodes": np.concatenate([arc.nodes for _, arc in arcs]),
-        "arc_q": np.vstack([arc.q for _, arc in arcs]),
-        "arc_v": np.vstack([arc.v for _, arc in arcs]),
-        "arc_springs": np.vstack([arc.springs for _, arc in arcs]),
         "arc_ids": np.array(ids, dtype=np.str_),
         "push_arc": np.array([k for k, _, _ in pushes], dtype=np.int64),
         "push_index": np.array([at[key] for _, key, _ in pushes], dtype=np.int64),
         "push_size": np.array([r.shape[1] for _, _, r in pushes], dtype=np.int64),
-        "push_mode": np.array([arcs[k][1].modes[key] for k, key, _ in pushes], dtype=np.str_),
+        "push_mode": np.array([arcs[k].modes[key] for k, key, _ in pushes], dtype=np.str_),
         "push": np.concatenate([np.zeros(0), *(r.ravel() for _, _, r in pushes)]),
     }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, IntArray
+from ..arrays import Array, IntArray, stacked
 from ..mechanics.placed_contacts import Placed
 from ..mechanics.rows import Row
 from ..mechanics.state import State
@@ -284,17 +284,16 @@ class Stretch:
         """Return steps with the same constraints that were taken one after another, all of them solved."""
         if len(parts) == 1:
             return parts[0]
-        lines: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in parts]) for name in LINES}
-        numbered = list(zip(accumulate(map(len, parts), initial=0), parts, strict=False))
-        changes = tuple([(n + k, one) for n, part in numbered for k, one in part.changes or ()])
+        firsts = list(accumulate(map(len, parts[:-1]), initial=0))
         return replace(
-            parts[0], **lines, books=Books(*map(np.concatenate, zip(*(one.books for one in parts), strict=True))),
+            parts[0], **stacked(parts, LINES),
+            books=Books(*map(np.concatenate, zip(*(one.books for one in parts), strict=True))),
             step=Strung(tuple([(one.step, k) for one in parts for k in range(len(one))])), end=parts[-1].end,
             known=None, limits=np.max([one.limits for one in parts], axis=0),
-            notes=tuple([(n + note[0], *note[1:]) for n, one in numbered for note in one.notes]),
-            changes=None if parts[0].changes is None else changes,
-            impacts=tuple([(n + k, strike) for n, one in numbered for k, strike in one.impacts]),
-            sizing=tuple([(n + k, one) for n, part in numbered for k, one in part.sizing]),
+            notes=_renumbered(firsts, [one.notes for one in parts]),
+            changes=None if parts[0].changes is None else _renumbered(firsts, [one.changes or () for one in parts]),
+            impacts=_renumbered(firsts, [one.impacts for one in parts]),
+            sizing=_renumbered(firsts, [one.sizing for one in parts]),
         )  # fmt: skip
 
     @staticmethod
@@ -351,6 +350,11 @@ def one_by_one(
             raise
     parts = groupby(found, key=lambda one: (one.of.ids, one.of.start.tobytes()))
     return tuple(Stretch.joined(list(alike)) for _, alike in parts)
+
+
+def _renumbered(firsts: Sequence[int], parts: Sequence[Sequence[tuple[Any, ...]]]) -> tuple[Any, ...]:
+    """Return notes (step, what, ..) on single steps of stretches, whose first steps have these numbers."""
+    return tuple([(first + k, *what) for first, own in zip(firsts, parts, strict=True) for k, *what in own])
 
 
 def _ends(start: State, end: State, control: Array | None) -> dict[str, Any]:

@@ -69,6 +69,16 @@ def of_arrays(arrays: Mapping[str, Any]) -> tuple[ImpactRecord, ...]:
     """Return the impacts that `as_arrays` wrote."""
     if any(arrays[name].dtype.kind not in "fiu" for name in NUMBERS):
         raise ValueError("impacts without numbers")
+    numbers = zip(*(arrays[name].tolist() for name in NUMBERS), _problems(arrays), strict=True)
+    found = [{"step": step, "t": t, "kept": kept, "problems": tuple(own)} for step, t, kept, own in numbers]
+    for name in ("kind", *PLACES) if "kind" in arrays else ():  # earlier versions kept none of these
+        for one, x in zip(found, arrays[name], strict=True):
+            one[name] = str(x) if name == "kind" else x
+    return tuple(ImpactRecord(**one) for one in found)
+
+
+def _problems(arrays: Mapping[str, Any]) -> list[list[dict[str, Array]]]:
+    """Return the impulses of the velocity problems of every impact, by row id."""
     problems: list[list[dict[str, Array]]] = [[] for _ in arrays["t"]]
     most = len(arrays["index"])
     for (i, j), key, p in _read(arrays, LINES, "impulse"):
@@ -77,12 +87,7 @@ def of_arrays(arrays: Mapping[str, Any]) -> tuple[ImpactRecord, ...]:
         own = problems[i]
         own.extend({} for _ in range(j + 1 - len(own)))
         own[j][key] = p
-    numbers = zip(*(arrays[name].tolist() for name in NUMBERS), problems, strict=True)
-    found = [{"step": step, "t": t, "kept": kept, "problems": tuple(own)} for step, t, kept, own in numbers]
-    for name in ("kind", *PLACES) if "kind" in arrays else ():  # earlier versions kept none of these
-        for one, x in zip(found, arrays[name], strict=True):
-            one[name] = str(x) if name == "kind" else x
-    return tuple(ImpactRecord(**one) for one in found)
+    return problems
 
 
 def _lines(groups: Sequence[tuple[Any, Mapping[str, Array]]], names: Sequence[str], value: str) -> dict[str, Any]:

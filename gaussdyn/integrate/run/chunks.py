@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import stacked
 from ...errors import SceneError
 from . import contact_history as contact_table
 from . import hdf5 as storage
@@ -48,9 +50,9 @@ def gathered(path: Path, of: type[Trajectory], *, finished: bool = True) -> tupl
     folder = path.with_name(path.name + PARTS)
     files = chunk_files(folder)
     if not files:
-        return storage.read(path, of)[0] if path.is_file() else None, Chunks()
+        return _read_file(path, of), Chunks()
     runs, follows = _read_chunks(files, of)
-    base = storage.read(path, of)[0] if path.is_file() and (follows or finished) else None
+    base = _read_file(path, of) if follows or finished else None
     if base is not None and finished and base.state_hash == runs[-1].state_hash and _steps(base) == _steps(runs[-1]):
         return base, Chunks()
     if follows and (base is None or base.state_hash != follows):
@@ -59,6 +61,10 @@ def gathered(path: Path, of: type[Trajectory], *, finished: bool = True) -> tupl
         )
     run = joined([base, *runs] if follows and base is not None else runs, str(folder))
     return run, Chunks(files=tuple(files), follows=follows)
+
+
+def _read_file(path: Path, of: type[Trajectory]) -> Trajectory | None:
+    return storage.read(path, of)[0] if path.is_file() else None
 
 
 def _read_chunks(files: Sequence[Path], of: type[Trajectory]) -> tuple[list[Trajectory], str]:
@@ -82,24 +88,26 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
     _check_whole(runs, name)
     last = runs[-1]
     stretches = [_on_grid(run) for run in runs[:-1]] + [last]
-    beside: dict[str, Any] = {name: np.concatenate([getattr(run, name) for run in stretches]) for name in BESIDE}
-    columns = {
-        name: replace(column, values=np.concatenate([run[_known(run, name, column)] for run in stretches]))
-        for name, column in last.columns.items()
-        if all(_known(run, name, column) for run in stretches)
-    }
-    steps = {name: np.concatenate([getattr(run.steps, name) for run in runs]) for name in storage.STEPS}
     return replace(
         last,
-        **beside,
-        columns=columns,
-        steps=StepTable(**steps),
+        **stacked(stretches, BESIDE),
+        columns=_joined_columns(stretches),
+        steps=StepTable(**stacked([run.steps for run in runs], storage.STEPS)),
         table=contact_table.joined([run.table for run in stretches if run.table is not None]),
-        events=tuple(event for run in runs for event in run.events),
-        certificates=tuple(proof for run in runs for proof in run.certificates),
-        impacts=tuple(strike for run in stretches for strike in run.impacts),
+        events=tuple(chain.from_iterable(run.events for run in runs)),
+        certificates=tuple(chain.from_iterable(run.certificates for run in runs)),
+        impacts=tuple(chain.from_iterable(run.impacts for run in stretches)),
         evidence={step: one for run in stretches for step, one in run.evidence.items()},
     )
+
+
+def _joined_columns(runs: Sequence[Trajectory]) -> dict[str, Column]:
+    """Return the columns of the last stretch that all know, with their values in all of them."""
+    return {
+        name: replace(column, values=np.concatenate([run[_known(run, name, column)] for run in runs]))
+        for name, column in runs[-1].columns.items()
+        if all(_known(run, name, column) for run in runs)
+    }
 
 
 def _check_whole(runs: Sequence[Trajectory], name: str) -> None:

@@ -71,24 +71,27 @@ def heads_of(
 def _entries(
     state: State, control: Array | None, named: Sequence[Row], readings: Readings | None
 ) -> Iterator[Entry]:  # fmt: skip
+    q, v, rows, more = (readings.q, readings.v, readings.rows, readings.more) if readings else ((), (), {}, ())
     yield "t", "s", ""
-    for letter, unit, x, names in (
-        ("q", "SI", state.q, readings.q if readings else ()),
-        ("v", "SI/s", state.v, readings.v if readings else ()),
-        ("control", "SI", () if control is None else control, ()),
-    ):
-        for k in range(len(x)):
-            readable, own = names[k] if names else ("", unit)
-            yield f"{letter}{k}", own, readable
+    yield from _coordinates("q", "SI", len(state.q), q)
+    yield from _coordinates("v", "SI/s", len(state.v), v)
+    yield from _coordinates("control", "SI", 0 if control is None else len(control), ())
     yield from ((name, "J", "") for name in ENERGIES)
     yield "E", "1", ""
     for row in named:
         plain = [(f"{row.id}.gap", "m" if row.level == "position" else "m/s")]
         plain += [(f"{row.id}.{name}", "N") for name in component_names(row)]
-        better = (readings.rows.get(row.id) if readings else None) or [("", unit) for _, unit in plain]
+        better = rows.get(row.id) or [("", unit) for _, unit in plain]
         yield from ((name, unit, readable) for (name, _), (readable, unit) in zip(plain, better, strict=True))
-    for name, unit in readings.more if readings else ():
+    for name, unit in more:
         yield name, unit, name.replace(":", ".", 1)
+
+
+def _coordinates(letter: str, unit: str, n: int, names: Sequence[tuple[str, str]]) -> Iterator[Entry]:
+    """Yield the columns of n coordinates; `names` are readable ones with units, if there are any."""
+    for k in range(n):
+        readable, own = names[k] if names else ("", unit)
+        yield f"{letter}{k}", own, readable
 
 
 @dataclass(slots=True, eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._show import Many, fitted, names, short, span
-from ...arrays import Array, IntArray, scalar
+from ...arrays import Array, IntArray, scalar, stacked
 from ...errors import InputError
 from ...mechanics.rows import Row
 from ..contact_forces import SPACE, is_contact
@@ -350,34 +350,43 @@ def friction_left(r: Array, mu_s: Array) -> Array:
 def table_of(states: Sequence[Sequence[Line]]) -> ContactTable:
     """Return the table of (row, mean force, mode) lists, one list per saved state."""
     lines = [line for state in states for line in state]
-    d = next((len(row.frame) for row, _, _ in lines if row.frame is not None), SPACE)
-    places: dict[str, int] = {}
-    bodies: list[tuple[str, str]] = []
+    bodies: dict[str, tuple[str, str]] = {}
     for row, _, _ in lines:
-        if row.id not in places:
-            places[row.id] = len(places)
-            bodies.append(row.between)
-    m = len(lines)
-    width = max([COMPONENTS, *(row.size for row, _, _ in lines)])
-    reaction, point, frame = np.zeros((m, width)), np.full((m, d), np.nan), np.full((m, d, d), np.nan)
-    for k, (row, force, _) in enumerate(lines):
-        reaction[k, : len(force)] = force
-        if is_contact(row) and row.frame is not None and row.point is not None:
-            point[k], frame[k] = row.point, row.frame
+        bodies.setdefault(row.id, row.between)
+    places = {key: k for k, key in enumerate(bodies)}
+    point, frame = _points_and_frames([row for row, _, _ in lines])
     return ContactTable(
-        offsets=np.cumsum([0, *(len(state) for state in states)], dtype=np.int64),
-        ids=tuple(places),
-        bodies=tuple(bodies),
+        offsets=np.cumsum([0, *map(len, states)], dtype=np.int64),
+        ids=tuple(bodies),
+        bodies=tuple(bodies.values()),
         index=np.array([places[row.id] for row, _, _ in lines], dtype=np.int64),
         gap=np.array([row.gap for row, _, _ in lines], dtype=np.float64),
         size=np.array([row.size for row, _, _ in lines], dtype=np.int64),
-        reaction=reaction,
+        reaction=_reactions(lines),
         point=point,
         frame=frame,
         mu=np.array([row.mu for row, _, _ in lines], dtype=np.float64),
         mu_s=np.array([row.mu_s for row, _, _ in lines], dtype=np.float64),
         mode=np.array([mode for _, _, mode in lines], dtype=np.str_),
     )
+
+
+def _points_and_frames(rows: Sequence[Row]) -> tuple[Array, Array]:
+    """Return points and directions of rows, shapes (m, d) and (m, d, d), NaN of those that are no contacts."""
+    m, d = len(rows), next((len(row.frame) for row in rows if row.frame is not None), SPACE)
+    point, frame = np.full((m, d), np.nan), np.full((m, d, d), np.nan)
+    for k, row in enumerate(rows):
+        if is_contact(row) and row.frame is not None and row.point is not None:
+            point[k], frame[k] = row.point, row.frame
+    return point, frame
+
+
+def _reactions(lines: Sequence[Line]) -> Array:
+    """Return the mean forces of lines, filled up with zeros, shape (m, k)."""
+    found = np.zeros((len(lines), max([COMPONENTS, *(row.size for row, _, _ in lines)])))
+    for k, (_, force, _) in enumerate(lines):
+        found[k, : len(force)] = force
+    return found
 
 
 def empty_table(states: int) -> ContactTable:
@@ -387,18 +396,17 @@ def empty_table(states: int) -> ContactTable:
 
 def joined(tables: Sequence[ContactTable]) -> ContactTable:
     """Return tables one after another as one."""
-    places: dict[str, int] = {}
     bodies: dict[str, tuple[str, str]] = {}
     for table in tables:
         for key, pair in zip(table.ids, table.bodies, strict=True):
-            places.setdefault(key, len(places))
             bodies.setdefault(key, pair)
+    places = {key: k for k, key in enumerate(bodies)}
     full = [table for table in tables if len(table.index)] or list(tables[:1])
     widest = max(table.reaction.shape[1] for table in full)
     full = [replace(one, reaction=np.pad(one.reaction, ((0, 0), (0, widest - one.reaction.shape[1])))) for one in full]
-    data: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in full]) for name in LINES}
+    data = stacked(full, LINES)
     news = [np.array([places[key] for key in table.ids], dtype=np.int64)[table.index] for table in full]
     data["index"] = np.concatenate(news)
     counts = np.concatenate([np.diff(table.offsets) for table in tables])
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return ContactTable(offsets=offsets, ids=tuple(places), bodies=tuple(bodies[key] for key in places), **data)
+    return ContactTable(offsets=offsets, ids=tuple(bodies), bodies=tuple(bodies.values()), **data)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, stacked
 from ...mechanics.placed_contacts import Placed
 from ...mechanics.rows import Row
 from ..contact_forces import is_contact, may_touch
@@ -56,10 +56,8 @@ def _table(parts: Sequence[Stretch], placed: Placed) -> ContactTable:
     columns = [at[row.id] for row in rows]
     nowhere = [k for k, row in enumerate(rows) if not may_touch(row)]
     placed.point[:, nowhere], placed.frame[:, nowhere] = np.nan, np.nan
-    gap, mode = (
-        np.concatenate([x[:, columns] for x in found]).ravel()
-        for found in ([one.gap for one in parts], [one.mode for one in parts])
-    )
+    found = stacked(parts, ("gap", "mode"))
+    gap, mode = (found[name][:, columns].ravel() for name in found)
     return ContactTable(
         offsets=f * np.arange(n + 1), ids=tuple(row.id for row in rows), bodies=tuple(row.between for row in rows),
         index=np.tile(np.arange(f), n), gap=gap, size=np.tile([row.size for row in rows], n),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,16 +175,23 @@ def _write(file: Any, run: Trajectory) -> None:
         _put(file, f"impacts/{name}", numbers)
     for name, numbers in step_evidence.as_arrays(run.evidence).items() if run.evidence else ():
         _put(file, f"evidence/{name}", numbers)
-    proofs = file.create_group("certificates")
-    for k, proof in enumerate(run.certificates):
-        proofs[f"{k:06d}"] = proof.document
-        proofs[f"{k:06d}"].attrs.update(t=proof.t, outcome=proof.outcome)
+    _write_certificates(file.create_group("certificates"), run.certificates)
     if run.table is not None:
-        for name in ("offsets", *LINES):
-            _put(file, f"contacts/{name}", getattr(run.table, name))
-        _put(file, "contacts/ids", np.array(run.table.ids, dtype=np.str_))
-        _put(file, "contacts/bodies", np.array(run.table.bodies, dtype=np.str_).reshape(-1, 2))
+        _write_contacts(file.create_group("contacts"), run.table)
     _write_final(file.create_group("final"), run.final)
+
+
+def _write_certificates(group: Any, proofs: Sequence[Proof]) -> None:
+    for k, proof in enumerate(proofs):
+        group[f"{k:06d}"] = proof.document
+        group[f"{k:06d}"].attrs.update(t=proof.t, outcome=proof.outcome)
+
+
+def _write_contacts(group: Any, table: ContactTable) -> None:
+    for name in ("offsets", *LINES):
+        _put(group, name, getattr(table, name))
+    _put(group, "ids", np.array(table.ids, dtype=np.str_))
+    _put(group, "bodies", np.array(table.bodies, dtype=np.str_).reshape(-1, 2))
 
 
 def _write_columns(file: Any, run: Trajectory) -> None:

@@ -190,9 +190,7 @@ class Recorder:
         """
         self._check(steps)
         numbers = self.count + 1 + np.arange(len(steps))
-        chosen = np.flatnonzero(numbers % self.save == 0)
-        if not len(chosen) or chosen[-1] < len(steps) - 1:
-            chosen = np.append(chosen, len(steps) - 1)
+        chosen = self._chosen(numbers)
         extra: list[list[float]] = []
         try:
             for k in chosen.tolist() if self.outputs else ():
@@ -216,6 +214,13 @@ class Recorder:
         if len(saved.numbers):
             self.piece.saved.append(saved)
 
+    def _chosen(self, numbers: IntArray) -> IntArray:
+        """Return which of the steps with these numbers are saved: those of the grid, and the last one for now."""
+        chosen = np.flatnonzero(numbers % self.save == 0)
+        if not len(chosen) or chosen[-1] < len(numbers) - 1:
+            chosen = np.append(chosen, len(numbers) - 1)
+        return chosen
+
     def trajectory(self, stop: Stop | None) -> Trajectory:
         """Return what was recorded since the last `forget`; the last state is in it, even if it is off the grid."""
         saved = list(self.piece.saved)
@@ -223,10 +228,6 @@ class Recorder:
             saved.append(self.last)
         numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(one.numbers for one in saved)])
         values = np.concatenate([np.zeros((0, len(self.heads))), *(one.values for one in saved)])
-        columns = {
-            name: Column(unit=unit, values=np.ascontiguousarray(values[:, k]), also=also)
-            for k, (name, (unit, also)) in enumerate(self.heads.items())
-        }
         angles = {} if self.winding is None else {"angles": self.winding.angle.tolist()}
         run = Trajectory(
             status="COMPLETED" if stop is None else "STOPPED",
@@ -234,7 +235,7 @@ class Recorder:
             **_arrays(saved, self.system.nq, self.system.nv),
             saved=numbers,
             steps=self.piece.steps(),
-            columns=columns,
+            columns=self._columns(values),
             events=tuple(self.piece.events),
             impacts=tuple(
                 replace(strike, step=int(one.numbers[k])) for one in saved for k, strike in one.steps.impacts
@@ -252,6 +253,12 @@ class Recorder:
             **self.about,
         )
         return with_sensors(self.system, run)
+
+    def _columns(self, values: Array) -> dict[str, Column]:
+        return {
+            name: Column(unit=unit, values=np.ascontiguousarray(values[:, k]), also=also)
+            for k, (name, (unit, also)) in enumerate(self.heads.items())
+        }
 
     def so_far(self) -> Trajectory:
         """Return what `trajectory` would if the run ended here; it goes on."""

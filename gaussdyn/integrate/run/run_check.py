@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import InputError
 from .contact_history import COMPONENTS, MOST, ContactTable
 from .step_evidence import places_of
@@ -62,16 +63,20 @@ def _check_evidence(run: Trajectory, nq: int, nv: int) -> None:
     if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0", ANEW)
     for step, one in run.evidence.items():
-        places = [place for place in places_of(one) if place is not None]
-        if not all(len(place) == nq and np.isfinite(place).all() for place in places):
+        if not all(_finite(place, nq) for place in places_of(one)):
             raise InputError("evidence", f"step {step}", f"places of {nq} finite coordinates", ANEW)
-        if one.foreseen is not None and not (len(one.foreseen) == nq + nv and np.isfinite(one.foreseen).all()):
+        if not _finite(one.foreseen, nq + nv):
             raise InputError(
                 "evidence", f"foreseen of step {step}", f"{nq + nv} finite coordinates and velocities", ANEW
             )
         if any(arc.q.shape[1] != nq or arc.v.shape[1] != nv for arc in one.arcs):
             samples = f"samples of {nq} coordinates and {nv} velocities"
             raise InputError("evidence", f"arcs of step {step}", samples, ANEW)
+
+
+def _finite(x: Array | None, size: int) -> bool:
+    """Return whether there is no x, or one of so many finite numbers."""
+    return x is None or (len(x) == size and bool(np.isfinite(x).all()))
 
 
 def _check_certificates(run: Trajectory) -> None:

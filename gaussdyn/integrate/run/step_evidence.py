@@ -222,6 +222,11 @@ def places_of(one: StepEvidence) -> tuple[Array | None, ...]:
     return (*one.tries[::-1], one.place, *(shift.place for shift in one.shifts))
 
 
+def _placed(one: StepEvidence) -> Iterator[tuple[int, Array]]:
+    """Yield the places of a step that there are with their numbers, as in `PLACES`."""
+    return ((k, x) for k, x in enumerate(places_of(one), -1 - len(one.tries)) if x is not None)
+
+
 def _joined(*places: Array) -> Array:
     """Return coordinates of several kinds as one; where there are none of a kind they may have no width."""
     return np.concatenate([x for x in places if len(x)] or [np.zeros((0, 0))])
@@ -231,28 +236,43 @@ def _of_each(evidence: Mapping[int, StepEvidence]) -> Lines:
     """Return the evidence of steps, one by one."""
     ids = tuple(dict.fromkeys(key for one in evidence.values() for key in _ids(one)))
     at = {key: k for k, key in enumerate(ids)}
-    pushes = [(step, k, at[key], s) for step, one in evidence.items() for k, key, s in _pushes(one)]
-    placed = [
-        (step, k, x) for step, one in evidence.items()
-        for k, x in enumerate(places_of(one), -1 - len(one.tries)) if x is not None
-    ]  # fmt: skip
+    pushes, shift = _push_lines(evidence, at)
+    places, place = _place_lines(evidence)
     ahead = {step: one.foreseen for step, one in evidence.items() if one.foreseen is not None}
     return Lines(
         ahead=np.array(list(ahead), dtype=np.int64),
-        foreseen=np.array(list(ahead.values())) if ahead else np.zeros((0, 0)),
+        foreseen=_joined(*(x[None] for x in ahead.values())),
         ids=ids, step=np.array(list(evidence), dtype=np.int64),
         passes=np.array([len(one.shifts) for one in evidence.values()], dtype=np.int64),
         acts=_whole_lines([(step, at[key]) for step, one in evidence.items() for key in one.acts], 2),
-        pushes=_whole_lines([line[:3] for line in pushes], 3),
-        shift=np.array([line[3] for line in pushes], dtype=np.float64),
-        places=_whole_lines([line[:2] for line in placed], 2),
-        place=np.array([line[2] for line in placed]) if placed else np.zeros((0, 0)),
+        pushes=pushes, shift=shift, places=places, place=place,
     )  # fmt: skip
+
+
+def _push_lines(evidence: Mapping[int, StepEvidence], at: Mapping[str, int]) -> tuple[IntArray, Array]:
+    """Return step, pass and row of every push, as in `SHIFTS`, and by how much it shifts."""
+    found = [((step, k, at[key]), s) for step, one in evidence.items() for k, key, s in _pushes(one)]
+    return _whole_lines([line for line, _ in found], 3), np.array([s for _, s in found], dtype=np.float64)
+
+
+def _place_lines(evidence: Mapping[int, StepEvidence]) -> tuple[IntArray, Array]:
+    """Return step and number of every place, as in `PLACES`, and its coordinates."""
+    found = [((step, k), x) for step, one in evidence.items() for k, x in _placed(one)]
+    return _whole_lines([line for line, _ in found], 2), _joined(*(x[None] for _, x in found))
 
 
 def _pushing(evidence: Mapping[int, StepEvidence]) -> set[str]:
     """Return the rows that push right after steps."""
     return {key for one in evidence.values() for key in one.forces}
+
+
+def _tries(places: Mapping[tuple[int, int], Array]) -> dict[int, list[Array]]:
+    """Return the places that steps tried first, in their order, by step, of all places by step and number."""
+    tries: dict[int, list[Array]] = {}
+    for (step, k), x in sorted(places.items(), key=lambda line: -line[0][1]):
+        if k < -1:
+            tries.setdefault(step, []).append(x)
+    return tries
 
 
 def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
@@ -277,10 +297,7 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
         shifts[step][number][ids[k]] = float(s)
     at = zip(_whole(arrays, "place_step"), arrays["place_pass"].tolist(), strict=True)
     places = dict(zip(at, arrays["place"], strict=True))
-    tries: dict[int, list[Array]] = {}
-    for (step, k), x in sorted(places.items(), key=lambda line: -line[0][1]):
-        if k < -1:
-            tries.setdefault(step, []).append(x)
+    tries = _tries(places)
     arcs, forces, foreseen = smooth.of_arrays(arrays), _forces(arrays, ids), _foreseen(arrays)
     return {
         step: StepEvidence(

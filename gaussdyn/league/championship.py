@@ -74,9 +74,7 @@ def league(
     chosen = [matches()[name] for name in _known("match", only, matches())]
     if not seconds > 0.0:
         raise InputError("seconds", seconds, "a CPU time > 0, s", "Write seconds=60.0.")
-    workers = cores() if jobs is None else jobs
-    if workers < 1:
-        raise InputError("jobs", workers, "a number of processes >= 1", "Write jobs=1.")
+    workers = _workers(jobs)
     found = [(place, engine_at(place)) for place in (*places.values(), *also)]
     games = [
         Game(place=place, engine=engine.name, setting=setting, match=match.name, seconds=seconds)
@@ -89,6 +87,13 @@ def league(
             if progress is not None:
                 progress(len(rows), len(games))
     return _document((engine for _, engine in found), chosen, rows, seconds)
+
+
+def _workers(jobs: int | None) -> int:
+    workers = cores() if jobs is None else jobs
+    if workers < 1:
+        raise InputError("jobs", workers, "a number of processes >= 1", "Write jobs=1.")
+    return workers
 
 
 def played(game: Game) -> dict[str, Any]:

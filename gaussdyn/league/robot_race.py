@@ -9,18 +9,20 @@ take turns, so that all see the same machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError
 from ..integrate.time_stepping.moreau_jean import MoreauJean
 from ..mechanics.robots.read_robot import read_robot
+from ..mechanics.robots.robot import Robot
 from ..mechanics.state import State
 from . import robot_errors
 
@@ -179,24 +181,14 @@ def race(file: Path, steps: int, random: bool) -> Race:
     """Run a robot from its keyframe 'stand' or 'home', or where its joints are zero, beside MuJoCo."""
     robot = read_robot(file)
     system = robot.system()
-    pose = {name: x for name, x in POSE.items() if name in system.places.joints}
-    known = {one.name: one for one in robot.keyframes}
-    keyframe = next((name for name in KEYFRAMES if name in known), "")
-    start = robot.start(keyframe, joints=pose, project=True)
+    start, held = _start(robot, system)
     told = _controls(system, steps)
     if not random:
-        told[:] = known[keyframe].control if keyframe else 0.0
-    for corrections in (True, False):  # loads the kernels, those that few steps come to, too
-        before = Ours(system, start, corrections)
-        for control in told:
-            before.take(control)
+        told[:] = held
+    _take_turns([Ours(system, start, corrections) for corrections in (True, False)], told)  # loads all kernels
     ours = [Ours(system, start, corrections) for corrections in (True, False)]
     rivals = [Theirs(file, start, cone) for cone in (PYRAMIDAL, ELLIPTIC)]
-    for control in told:
-        for run in ours:
-            run.take(control)
-        for rival in rivals:
-            rival.take(control)
+    _take_turns([*ours, *rivals], told)
     count, each = HELD * len(told), list(np.repeat(told, HELD, axis=0))
     corrected, once = (run.told(count, robot_errors.ours(system, start, each, run.method)) for run in ours)
     pyramidal_us, elliptic_us = (1e6 * rival.spent / count for rival in rivals)
@@ -205,6 +197,20 @@ def race(file: Path, steps: int, random: bool) -> Race:
         file.stem, "random" if random else "held", system.nv, corrected, once, pyramidal_us, elliptic_us, rivals[1].gap,
         pyramidal, elliptic,
     )  # fmt: skip
+
+
+def _start(robot: Robot, system: Any) -> tuple[State, ArrayLike]:
+    """Return where a robot begins, and the control of its keyframe, which holds it there."""
+    pose = {name: x for name, x in POSE.items() if name in system.places.joints}
+    known = {one.name: one for one in robot.keyframes}
+    keyframe = next((name for name in KEYFRAMES if name in known), "")
+    return robot.start(keyframe, joints=pose, project=True), known[keyframe].control if keyframe else 0.0
+
+
+def _take_turns(runs: Sequence[Ours | Theirs], told: Array) -> None:
+    for control in told:
+        for run in runs:
+            run.take(control)
 
 
 def _did(errors: robot_errors.Errors) -> Contacts:

@@ -47,9 +47,7 @@ def groups(run: Trajectory) -> tuple[Group, ...]:
     Coordinates and velocities without a name are left out where the scene has them under names of its own; so are
     margins, which have charts of their own.
     """
-    titles = {
-        name: _title(one.also or name) for name, one in run.columns.items() if name not in KNOWN and not one.partial
-    }
+    titles = _titles(run)
     own = [run[name] for name, title in titles.items() if title == OUTPUTS]
     found: dict[tuple[str, str], list[str]] = {}
     for name, title in titles.items():
@@ -69,6 +67,12 @@ def by_unit(run: Trajectory, names: Sequence[str]) -> tuple[Group, ...]:
     return tuple(
         Group(title="", unit=unit, names=tuple(name for name in names if run.unit(name) == unit)) for unit in units
     )
+
+
+def _titles(run: Trajectory) -> dict[str, str]:
+    """Return the charts of all columns but those of the energy balance and those that are not known all along."""
+    whole = {name: one for name, one in run.columns.items() if not one.partial}
+    return {name: _title(one.also or name) for name, one in whole.items() if name not in KNOWN}
 
 
 def _title(name: str) -> str:

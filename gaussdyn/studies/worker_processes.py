@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for_pipes
 from typing import Any
@@ -37,6 +37,11 @@ class _Worker:
         other.close()
         self.ready = False
         self.index: int | None = None  # of the run under way
+
+    @property
+    def idle(self) -> bool:
+        """Whether it waits for a run."""
+        return self.ready and self.index is None
 
     def give(self, task: Task) -> None:
         self.index = task[0]
@@ -96,11 +101,8 @@ def by_workers(job: bytes, take: Take, count: int) -> Results:
     try:
         workers += [_Worker(how, job) for _ in range(count if kernels_are_there() else 1)]
         while True:
-            for idle in (one for one in workers if one.ready and one.index is None):
-                if (task := take()) is None:
-                    break
-                idle.give(task)
-            if all(one.ready and one.index is None for one in workers):
+            _hand_out(workers, take)
+            if all(one.idle for one in workers):
                 return
             ended = list(_ended(workers, how, job))
             yield from ended
@@ -109,6 +111,15 @@ def by_workers(job: bytes, take: Take, count: int) -> Results:
     finally:
         for one in workers:
             one.end()
+
+
+def _hand_out(workers: Sequence[_Worker], take: Take) -> None:
+    """Give a run to every worker that is idle, as long as there are any."""
+    for worker in workers:
+        if worker.idle:
+            if (task := take()) is None:
+                return
+            worker.give(task)
 
 
 def _ended(workers: list[_Worker], how: Any, job: bytes) -> Results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -33,18 +34,12 @@ def robots(
 
     Example: gaussdyn bench robots examples/quadruped.xml --steps 500
     """
-    from ...league.robot_race import race, robot_files
+    from ...league.robot_race import robot_files
 
     if steps < 25:
         raise InputError("--steps", steps, "at least 25, for which a control is held", "Write --steps 1000.")
     with quiet(json_wanted):
-        found: list[Race] = []
-        stopped: list[str] = []
-        for file, random in product(files or robot_files(), (False, True)):
-            try:
-                found.append(race(file, steps, random))
-            except SolveFailed as stop:
-                stopped.append(f"{file.stem} {'random' if random else 'held'}: {stop}")
+        found, stopped = _races(files or robot_files(), steps)
     if json_wanted:
         results = [asdict(one) for one in found]
         emit({"schema": "gaussdyn/bench-robots/2", "steps": steps, "results": results, "stopped": stopped})
@@ -54,6 +49,20 @@ def robots(
     own = [run for one in found for run in (one.corrected, one.once)]
     good = not stopped and all(run.E <= BAR and run.gap >= -BAR for run in own)
     raise typer.Exit(DONE if good else UNFINISHED)
+
+
+def _races(files: Iterable[Path], steps: int) -> tuple[list[Race], list[str]]:
+    """Return the races of robots that hold still and at random, and in words those that could not go on."""
+    from ...league.robot_race import race
+
+    found: list[Race] = []
+    stopped: list[str] = []
+    for file, random in product(files, (False, True)):
+        try:
+            found.append(race(file, steps, random))
+        except SolveFailed as stop:
+            stopped.append(f"{file.stem} {'random' if random else 'held'}: {stop}")
+    return found, stopped
 
 
 def show(found: list[Race]) -> None:

@@ -147,22 +147,27 @@ def classes(rows: list[Row]) -> list[dict[str, Any]]:
 def _summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
     first, last = entries[0]["ms"]
     ratios = {tol: [_over(one["ms"][tol], one["best_ms"][tol]) for one in entries] for tol in (first, last)}
-    solvers: dict[str, dict[str, int]] = {}
-    for one in entries:
-        for name, what in one["solvers"].items():
-            sums = solvers.setdefault(name, {first: 0, last: 0, "false": 0, "loose": 0})
-            for tol in (first, last):
-                sums[tol] += what["met"][tol]
-            for key in ("false", "loose"):
-                sums[key] += what[key]
     return {
         "ratio": {tol: _mean(values) for tol, values in ratios.items()},
         "worst": {tol: max((x for x in values if x is not None), default=None) for tol, values in ratios.items()},
         "tight_to_first": _mean([_over(one["ms"][last], one["ms"][first]) for one in entries]),
         "to_NSN_AC": _mean([one["to_NSN_AC"] for one in entries]),
         "warm": _mean([one["warm"] for one in entries]),
-        "solvers": solvers,
+        "solvers": _counts(entries, (first, last)),
     }
+
+
+def _counts(entries: list[dict[str, Any]], tolerances: tuple[str, str]) -> dict[str, dict[str, int]]:
+    """Return how often each solver met each tolerance, and how often it was wrong about that."""
+    solvers: dict[str, dict[str, int]] = {}
+    for one in entries:
+        for name, what in one["solvers"].items():
+            sums = solvers.setdefault(name, dict.fromkeys((*tolerances, "false", "loose"), 0))
+            for tol in tolerances:
+                sums[tol] += what["met"][tol]
+            for key in ("false", "loose"):
+                sums[key] += what[key]
+    return solvers
 
 
 def _mean(values: list[float | None]) -> float | None:

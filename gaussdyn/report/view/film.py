@@ -7,6 +7,7 @@ something happens is one of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -177,18 +178,21 @@ def cone_length(shapes: Sequence[Shape], size: float) -> float:
 def acting(run: Trajectory, chosen: IntArray, size: float, decimals: int) -> dict[str, Any]:
     """Return what acts at the contacts whose bodies and directions are known."""
     states = [[c for c in run.contacts(int(k)) if _drawn(c, size)] for k in chosen]
-    ids = list(dict.fromkeys(c.id for state in states for c in state))
-    modes = list(dict.fromkeys(_mode(c) for state in states for c in state))
-    mu = {c.id: c.mu for state in states for c in state}
-    forces = np.array([np.linalg.norm(c.force) for state in states for c in state if c.force is not None])
-    forces = forces[forces > 0.0]
+    contacts = list(chain.from_iterable(states))
+    last = {c.id: c for c in contacts}
+    ids, modes = list(last), list(dict.fromkeys(map(_mode, contacts)))
     lines = [[_line(c, ids.index(c.id), modes.index(_mode(c)), decimals) for c in state] for state in states]
-    unit = float(np.percentile(forces, 90)) if len(forces) else 0.0
-    between = {c.id: list(c.between) for state in states for c in state}
     return {
-        "contacts": lines, "ids": ids, "modes": modes, "mu": [_finite(mu[key]) for key in ids],
-        "between": [between[key] for key in ids], "force": unit,
+        "contacts": lines, "ids": ids, "modes": modes, "mu": [_finite(c.mu) for c in last.values()],
+        "between": [list(c.between) for c in last.values()], "force": _usual_force(contacts),
     }  # fmt: skip
+
+
+def _usual_force(contacts: Sequence[Contact]) -> float:
+    """Return the force that nine tenths of those that push at all do not exceed, N; 0 where none pushes."""
+    forces = np.array([np.linalg.norm(c.force) for c in contacts if c.force is not None])
+    forces = forces[forces > 0.0]
+    return float(np.percentile(forces, 90)) if len(forces) else 0.0
 
 
 def _drawn(c: Contact, size: float) -> bool:

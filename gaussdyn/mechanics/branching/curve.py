@@ -285,17 +285,21 @@ def singular_places(chart: Chart, beyond: float = 1.0) -> list[float]:
     base = (NODES * 7) // 8 if chart.centre else NODES // 2
     U = np.linalg.svd(jacobians[base])[0][:, : n - 1]
     bordered = [np.vstack([U.T @ J, chart.T[base]]) for J in jacobians]
-    spread = [np.maximum(np.linalg.svd(B, compute_uv=False), 1e-300) for B in bordered]
-    size = np.array([1.0 / np.sqrt((s**-2.0).sum()) for s in spread])
+    regular = np.array([_regularity(B) for B in bordered])
     usual = max(float(np.linalg.svd(J, compute_uv=False)[n - 2]) for J in jacobians[:: NODES // 4])
     found: list[float] = []
-    signs = np.array([np.linalg.slogdet(B)[0] for B in bordered])
-    for x in _roots(_smoothest(signs * size), beyond):
+    for x in _roots(_smoothest(regular), beyond):
         if all(abs(x * chart.half - p) > 1e-4 * chart.half for p in found) and (
             abs(x) > 1.0 or _dependent(space, (interpolation(np.array([x])) @ chart.Q)[0], usual)
         ):
             found.append(x * chart.half)
     return sorted(found)
+
+
+def _regularity(B: Array) -> float:
+    """Return 1 / |B^-1| with the sign of det B."""
+    spread = np.maximum(np.linalg.svd(B, compute_uv=False), 1e-300)
+    return float(np.linalg.slogdet(B)[0] * (1.0 / np.sqrt((spread**-2.0).sum())))
 
 
 def _smoothest(values: Array) -> Array:

@@ -70,16 +70,22 @@ def _limit(radii: Array, d: Array) -> Array:
     return np.asarray(t / np.linalg.norm(t))
 
 
-def _paired(halves: Halves, tangents: Array) -> list[tuple[int, ...]]:
-    """Join every half-branch to the opposite one with which it makes the smoothest curve."""
+def _costs(halves: Halves, tangents: Array) -> Array:
+    """Return how rough the curve is that two half-branches make, 1000 where they do not go opposite ways."""
     n = len(tangents)
     cost = np.full((n, n), 1e3)
     for i in range(n):
         for j in range(n):
             if i != j and np.linalg.norm(tangents[i] + tangents[j]) < 2.0 * SNAP:
                 cost[i, j] = _roughness(halves, i, j, tangents[i])
+    return cost
+
+
+def _paired(halves: Halves, tangents: Array) -> list[tuple[int, ...]]:
+    """Join every half-branch to the opposite one with which it makes the smoothest curve."""
+    cost = _costs(halves, tangents)
     pairs: list[tuple[int, ...]] = []
-    left = set(range(n))
+    left = set(range(len(tangents)))
     for i in sorted(left):
         if i not in left:
             continue

@@ -150,29 +150,36 @@ def _tree(mechanism: Mechanism, given: tuple[str, ...], values: Mapping[str, Any
 
     def grow() -> None:
         """Place all bodies that joints lead to from those that are placed."""
-        while True:
-            ends = ((joint, joint.b.body in home, joint.a.body in home) for joint in ranked)
-            found = next(((joint, from_b) for joint, from_b, from_a in ends if from_b != from_a), None)
-            if found is None:
-                return
+        while found := _leading_on(ranked, home):
             joint, forward = found
             one, other = (joint.b.body, joint.a.body) if forward else (joint.a.body, joint.b.body)
             home[other] = home[one]
             branches.append(found)
 
     grow()
-    for joint in ranked:
-        ends = {home.get(joint.a.body), home.get(joint.b.body)} - {None}
-        if len(ends) == 2:
-            body = next(str(name) for name in sorted(map(str, ends)) if name != GROUND)
-            mend = "Say where its joints are (joints={...}), or leave them out and place all bodies."
-            raise InputError("place", repr(body), "bodies that no joint connects to the ground or to one placed", mend)
+    _check_apart(ranked, home)
     for body in mechanism.bodies:
         if body not in home:
             home[body] = body
             roots.append(body)
             grow()
     return _Tree(tuple(roots), frozenset(given), tuple(branches))
+
+
+def _leading_on(joints: Sequence[Any], home: Mapping[str, str]) -> tuple[Any, bool] | None:
+    """Return the first joint of which one body is placed, and whether that is its second; None if there is none."""
+    ends = ((joint, joint.b.body in home, joint.a.body in home) for joint in joints)
+    return next(((joint, from_b) for joint, from_b, from_a in ends if from_b != from_a), None)
+
+
+def _check_apart(joints: Sequence[Any], home: Mapping[str, str]) -> None:
+    """Raise InputError if a joint connects bodies that were placed by themselves."""
+    for joint in joints:
+        ends = {home.get(joint.a.body), home.get(joint.b.body)} - {None}
+        if len(ends) == 2:
+            body = next(str(name) for name in sorted(map(str, ends)) if name != GROUND)
+            mend = "Say where its joints are (joints={...}), or leave them out and place all bodies."
+            raise InputError("place", repr(body), "bodies that no joint connects to the ground or to one placed", mend)
 
 
 def _closed(mechanism: Mechanism, tree: _Tree, start: State, values: Values, near: State | None) -> State:
@@ -322,14 +329,19 @@ def _guesses(mechanism: Mechanism, values: Values, near: State | None) -> Iterat
         there = nothing if motion is None or not nothing else tuple(x.value for x in joint.free_motions(motion))
         base[name] = tuple(values[name]) if name in values else _within(mechanism, name, there)
     yield base
+    chosen = {name: value for name, value in base.items() if name not in values and value}
     for k in range(1, TRIES):
-        spread, count = dict(base), 0
-        for name, value in base.items():
-            if name not in values and value:
-                shifts = [SPREAD * (2.0 * ((k * GOLDEN * (count + j + 1)) % 1.0) - 1.0) for j in range(len(value))]
-                spread[name] = _within(mechanism, name, tuple(x + y for x, y in zip(value, shifts, strict=True)))
-                count += len(value)
-        yield spread
+        yield base | _spread(mechanism, chosen, k)
+
+
+def _spread(mechanism: Mechanism, base: Mapping[str, tuple[float, ...]], k: int) -> dict[str, tuple[float, ...]]:
+    """Return the values of joints moved about those of `base`, in the k-th way."""
+    spread, count = {}, 0
+    for name, value in base.items():
+        shifts = [SPREAD * (2.0 * ((k * GOLDEN * (count + j + 1)) % 1.0) - 1.0) for j in range(len(value))]
+        spread[name] = _within(mechanism, name, tuple(x + y for x, y in zip(value, shifts, strict=True)))
+        count += len(value)
+    return spread
 
 
 def _within(mechanism: Mechanism, name: str, value: tuple[float, ...]) -> tuple[float, ...]:
@@ -380,10 +392,7 @@ def _asked(
 ) -> tuple[list[str], Array, Array]:
     """Return what velocities have to meet, J v = wanted: ids of the rows that loops leave over, then the rates."""
     columns, nv = mechanism.columns, mechanism.system.nv
-    motors = (part for part in columns.parts if isinstance(part, Motor) and part.joint in rates)
-    alone = {id for motor in motors for id in motor.ids}
-    rows = tree.left_over(joint_rows(mechanism.system, replace(state, v=np.zeros(nv))))
-    rows = [row for row in rows if row.bilateral and row.id not in alone]
+    rows = _kept_by_loops(mechanism, tree, replace(state, v=np.zeros(nv)), rates)
     off = [x for name in rates for x in columns.joints[name].free_motions(motion)]
     J = np.vstack([np.zeros((0, nv)), *(row.J[:1] for row in rows), *(x.J[None] for x in off)])
     wanted = np.array([*(-row.rate[0] for row in rows), *(x for rate in rates.values() for x in rate)])
@@ -392,3 +401,11 @@ def _asked(
 
 def _listed(values: Values) -> str:
     return ", ".join(f"{name} = {', '.join(f'{x:g}' for x in value)}" for name, value in values.items())
+
+
+def _kept_by_loops(mechanism: Mechanism, tree: _Tree, state: State, rates: Values) -> list[Row]:
+    """Return the equalities that joints of the tree do not keep, without those of motors of joints that have rates."""
+    motors = (part for part in mechanism.columns.parts if isinstance(part, Motor) and part.joint in rates)
+    alone = {id for motor in motors for id in motor.ids}
+    rows = tree.left_over(joint_rows(mechanism.system, state))
+    return [row for row in rows if row.bilateral and row.id not in alone]

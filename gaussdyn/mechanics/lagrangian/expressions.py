@@ -115,7 +115,7 @@ def to_sympy(name: str, tree: Tree, depth: int = 0) -> sp.Basic:
 def _compound(name: str, head: str, rest: Tree, depth: int) -> sp.Basic:
     if head in CONSTANTS and not rest:
         return CONSTANTS[head]
-    if head == "Rational" and len(rest) == 2 and all(type(part) is int for part in rest) and rest[1] > 0:
+    if head == "Rational" and _is_ratio(rest):
         return sp.Rational(*rest)
     if head not in HEADS or not rest:
         raise InputError(
@@ -124,13 +124,24 @@ def _compound(name: str, head: str, rest: Tree, depth: int) -> sp.Basic:
             ", ".join(sorted([*HEADS, *CONSTANTS, "Rational"])),
             "Write sympy.sin(...), or another of them.",
         )
-    if head == "Piecewise" and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in rest):
-        pairs = [tuple(to_sympy(name, part, depth + 1) for part in pair) for pair in rest]
-        return sp.Piecewise(*pairs, evaluate=False)
-    parts = [to_sympy(name, part, depth + 1) for part in rest]
+    if head == "Piecewise" and all(_is_pair(part) for part in rest):
+        return sp.Piecewise(*(_parts(name, pair, depth) for pair in rest), evaluate=False)
+    parts = _parts(name, rest, depth)
     try:  # a Piecewise of something else ends here too
         return HEADS[head](*parts, evaluate=False)
     except (TypeError, ValueError) as error:
         raise InputError(
             name, f"{head} of {len(parts)} arguments", "as many as it takes", f"{error}: sympy.{head}(...)"
         ) from None
+
+
+def _parts(name: str, trees: Tree, depth: int) -> tuple[sp.Basic, ...]:
+    return tuple(to_sympy(name, part, depth + 1) for part in trees)
+
+
+def _is_ratio(rest: Tree) -> bool:
+    return len(rest) == 2 and all(type(part) is int for part in rest) and rest[1] > 0
+
+
+def _is_pair(tree: Tree) -> bool:
+    return isinstance(tree, (list, tuple)) and len(tree) == 2

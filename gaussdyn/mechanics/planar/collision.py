@@ -224,14 +224,19 @@ def _checked_pairs(solids: Sequence[Solid], law: ContactLaw, pairs: Pairs) -> di
                 raise InputError("pairs", repr(name), *nearest(str(name), known))
         given[frozenset(pair)] = one
     for one in (law, *given.values()):
-        if one is not None and not isinstance(one, ContactLaw):
-            raise InputError(
-                "contact law", repr(one), "a ContactLaw (or None in pairs)", "Write contact=ContactLaw(mu=0.5)."
-            )
-        for key in ("mu_r", "mu_t") if one is not None else ():
-            if getattr(one, key) > 0.0:
-                raise InputError(key, getattr(one, key), "0 in the plane", f"Write {key}=0.")
+        if one is not None:
+            _check_law(one)
     return given
+
+
+def _check_law(law: ContactLaw) -> None:
+    if not isinstance(law, ContactLaw):
+        raise InputError(
+            "contact law", repr(law), "a ContactLaw (or None in pairs)", "Write contact=ContactLaw(mu=0.5)."
+        )
+    for key in ("mu_r", "mu_t"):
+        if getattr(law, key) > 0.0:
+            raise InputError(key, getattr(law, key), "0 in the plane", f"Write {key}=0.")
 
 
 def _between(

@@ -107,32 +107,42 @@ def _enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray,
 
 def _entries(system: PlanarSystem, contacts: Sequence[Any]) -> Iterator[Entry]:
     """Yield what every constraint is to the kernels."""
-    from .row_kernels import BELT, CONTACT, DISC, DRY, LENGTH, NORMAL, OFFSET, RADIUS, ROD, STRING, TURN
-
-    for one in contacts:
-        if isinstance(one, PlanarContact):
-            plane = one.plane
-            yield one.id, CONTACT, one.size, one.markers, {NORMAL: plane.normal, RADIUS: one.radius, BELT: plane.belt}
-        elif isinstance(one, PlanarDiscContact):
-            size = 2 if one.mu_s > 0.0 or one.eps_t != 0.0 else 1
-            yield one.id, DISC, size, one.markers, {RADIUS: one.radius_a, LENGTH: one.radius_b}
-        elif isinstance(one, DryFriction):
-            yield one.id, DRY, 1, one.markers, {NORMAL: one.direction, BELT: one.belt}
-        else:
-            yield one.id, STRING if isinstance(one, String) else ROD, 1, one.markers, {LENGTH: one.length}
+    yield from map(_of_contact, contacts)
     joints: Any = system.joints
     for joint in joints:
         if isinstance(joint, Part):
             yield from (_coordinate(system, line.id, line.joint) for line in part_rows(joint))
-            continue
-        for id, part in zip(joint.ids, joint.parts, strict=True):
-            if part == "turn":
-                yield id, TURN, 1, joint.markers, {LENGTH: joint.angle}
-            elif part == "across":
-                x, y = joint.direction
-                yield id, CONTACT, 1, joint.markers, {NORMAL: (-y, x)}
-            else:
-                yield id, OFFSET, 1, joint.markers, {NORMAL: (1.0, 0.0) if part == "x" else (0.0, 1.0)}
+        else:
+            yield from _of_joint(joint)
+
+
+def _of_contact(one: Any) -> Entry:
+    """Return the entry of a contact, a dry friction, a rod or a string."""
+    from .row_kernels import BELT, CONTACT, DISC, DRY, LENGTH, NORMAL, RADIUS, ROD, STRING
+
+    if isinstance(one, PlanarContact):
+        plane = one.plane
+        return one.id, CONTACT, one.size, one.markers, {NORMAL: plane.normal, RADIUS: one.radius, BELT: plane.belt}
+    if isinstance(one, PlanarDiscContact):
+        size = 2 if one.mu_s > 0.0 or one.eps_t != 0.0 else 1
+        return one.id, DISC, size, one.markers, {RADIUS: one.radius_a, LENGTH: one.radius_b}
+    if isinstance(one, DryFriction):
+        return one.id, DRY, 1, one.markers, {NORMAL: one.direction, BELT: one.belt}
+    return one.id, STRING if isinstance(one, String) else ROD, 1, one.markers, {LENGTH: one.length}
+
+
+def _of_joint(joint: Any) -> Iterator[Entry]:
+    """Yield the entry of every row of a joint."""
+    from .row_kernels import CONTACT, LENGTH, NORMAL, OFFSET, TURN
+
+    for id, part in zip(joint.ids, joint.parts, strict=True):
+        if part == "turn":
+            yield id, TURN, 1, joint.markers, {LENGTH: joint.angle}
+        elif part == "across":
+            x, y = joint.direction
+            yield id, CONTACT, 1, joint.markers, {NORMAL: (-y, x)}
+        else:
+            yield id, OFFSET, 1, joint.markers, {NORMAL: (1.0, 0.0) if part == "x" else (0.0, 1.0)}
 
 
 def _parts(system: PlanarSystem, ids: Sequence[str]) -> tuple[IntArray, Array, list[Entry]]:

@@ -56,8 +56,8 @@ def joint_of(m: Any, names: Names, j: int) -> TreeJoint:
     """Return a joint."""
     kind, d, a = KINDS[int(m.jnt_type[j])], m.jnt_dofadr[j], m.jnt_qposadr[j]
     size = {"free": 7, "ball": 4}.get(kind, 1)
-    limits = _pair(m.jnt_range[j]) if m.jnt_limited[j] else NO_LIMIT
-    effort = _pair(m.jnt_actfrcrange[j]) if m.jnt_actfrclimited[j] else NO_LIMIT
+    limits = _range(m.jnt_range[j], m.jnt_limited[j])
+    effort = _range(m.jnt_actfrcrange[j], m.jnt_actfrclimited[j])
     rest = np.array(m.qpos_spring[a : a + size])
     if size > 1:
         rest[-4:] /= np.linalg.norm(rest[-4:])
@@ -130,9 +130,9 @@ def actuator_of(m: Any, names: Names, k: int) -> Actuator:
         tendon = names.tendons[target]
     elif on_tendon:
         factors = factors_of(m, names, target)
-    control = _pair(m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else NO_LIMIT
-    force = _pair(m.actuator_forcerange[k]) if m.actuator_forcelimited[k] else NO_LIMIT
-    states = _pair(m.actuator_actrange[k]) if m.actuator_actlimited[k] else NO_LIMIT
+    control = _range(m.actuator_ctrlrange[k], m.actuator_ctrllimited[k])
+    force = _range(m.actuator_forcerange[k], m.actuator_forcelimited[k])
+    states = _range(m.actuator_actrange[k], m.actuator_actlimited[k])
     gain = _triple(m.actuator_gainprm[k, :3])
     return Actuator(
         name=names.actuators[k],
@@ -178,8 +178,8 @@ def _triple(x: Any) -> tuple[float, float, float]:
     return a, b, c
 
 
-def _pair(x: Any) -> tuple[float, float]:
-    return float(x[0]), float(x[1])
+def _range(x: Any, limited: Any) -> tuple[float, float]:
+    return (float(x[0]), float(x[1])) if limited else NO_LIMIT
 
 
 def _quadruple(x: Any) -> tuple[float, float, float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,7 @@ def ignored(m: Any, names: Names) -> tuple[str, ...]:
     """Return what is left out, because rigid bodies do not have it or a run chooses it."""
     found = [f"timestep {m.opt.timestep:g} s (the stepper of a run has its own; see Robot.dt)"]
     found.append(f"integrator {INTEGRATORS.get(int(m.opt.integrator), m.opt.integrator)}, solver, cone, impratio")
-    for what, refs, imps in (
-        ("contacts", m.geom_solref, m.geom_solimp), ("joint limits", m.jnt_solref, m.jnt_solimp),
-        ("dry friction", m.dof_solref, m.dof_solimp), ("equalities", m.eq_solref, m.eq_solimp),
-        ("tendon limits", m.tendon_solref_lim, m.tendon_solimp_lim),
-    ):  # fmt: skip
-        soft = sum(_differs(r, STANDARD_REF) or _differs(i, STANDARD_IMP) for r, i in zip(refs, imps, strict=True))
-        if soft:
-            found.append(f"solref, solimp of {what} ({soft} of {len(refs)}): rigid ones are not soft")
+    found += _soft(m)
     for what, margins in (("geoms", m.geom_margin), ("joints", m.jnt_margin), ("tendons", m.tendon_margin)):
         if np.any(margins):
             found.append(f"margin of {what}: contacts and limits act where they close")
@@ -49,6 +42,18 @@ def ignored(m: Any, names: Names) -> tuple[str, ...]:
     ):
         found += [f"{what}: {', '.join(off)}"] if off else []
     return tuple(found)
+
+
+def _soft(m: Any) -> Iterator[str]:
+    """Yield what has softness of its own, which is left out."""
+    for what, refs, imps in (
+        ("contacts", m.geom_solref, m.geom_solimp), ("joint limits", m.jnt_solref, m.jnt_solimp),
+        ("dry friction", m.dof_solref, m.dof_solimp), ("equalities", m.eq_solref, m.eq_solimp),
+        ("tendon limits", m.tendon_solref_lim, m.tendon_solimp_lim),
+    ):  # fmt: skip
+        soft = sum(_differs(r, STANDARD_REF) or _differs(i, STANDARD_IMP) for r, i in zip(refs, imps, strict=True))
+        if soft:
+            yield f"solref, solimp of {what} ({soft} of {len(refs)}): rigid ones are not soft"
 
 
 def switched(m: Any) -> None:

@@ -53,24 +53,31 @@ def _sensors(m: Any, names: Names, kinds: Kinds) -> Iterator[tuple[str, Sensor |
 
 def _sensor(m: Any, names: Names, sites: tuple[Site, ...], k: int, name: str, kind: str) -> Sensor | None:  # fmt: skip
     """Return a sensor; None if it cannot be had: of another kind, seen from a frame that moves, or beside a loop."""
-    of, number = int(m.sensor_objtype[k]), int(m.sensor_objid[k])
     if kind not in KINDS or int(m.sensor_refid[k]) >= 0:
         return None
-    what, cutoff = KINDS[kind][0], float(m.sensor_cutoff[k])
-    if what != "body":
-        labels = {
-            "joint": names.joints, "ball": names.joints, "tendon": names.tendons, "actuator": names.actuators,
-            "site": tuple(one.name for one in sites), "": ("",),
-        }[what]  # fmt: skip
-        bad = kind == "touch" and (int(m.site_type[number]) not in FORMS or sites[number].body == GROUND)
-        bad |= what == "ball" and int(m.jnt_type[number]) == FREE
-        return None if bad else Sensor(name=name, reads=kind, of=labels[number if what else 0], cutoff=cutoff)
-    frame = _frame(m, names, sites, of, number)
+    if KINDS[kind][0] != "body":
+        return _of_named(m, names, sites, k, name, kind)
+    frame = _frame(m, names, sites, int(m.sensor_objtype[k]), int(m.sensor_objid[k]))
     loops = kind in ("force", "torque") and any(m.eq_active0[e] and m.eq_type[e] < 2 for e in range(m.neq))
     if frame is None or loops or (kind in OF_BODIES and frame[0] == GROUND):
         return None
     body, at, turn = frame
-    return Sensor(name=name, reads=kind, of=body, at=at, turn=turn, cutoff=cutoff)
+    return Sensor(name=name, reads=kind, of=body, at=at, turn=turn, cutoff=float(m.sensor_cutoff[k]))
+
+
+def _of_named(
+    m: Any, names: Names, sites: tuple[Site, ...], k: int, name: str, kind: str
+) -> Sensor | None:  # fmt: skip
+    """Return a sensor of a joint, a tendon, an actuator, a site, or of all; None if it cannot be had."""
+    what, number = KINDS[kind][0], int(m.sensor_objid[k])
+    labels = {
+        "joint": names.joints, "ball": names.joints, "tendon": names.tendons, "actuator": names.actuators,
+        "site": tuple(one.name for one in sites), "": ("",),
+    }[what]  # fmt: skip
+    bad = kind == "touch" and (int(m.site_type[number]) not in FORMS or sites[number].body == GROUND)
+    bad |= what == "ball" and int(m.jnt_type[number]) == FREE
+    of = labels[number if what else 0]
+    return None if bad else Sensor(name=name, reads=kind, of=of, cutoff=float(m.sensor_cutoff[k]))
 
 
 def _frame(m: Any, names: Names, sites: tuple[Site, ...], of: int, number: int) -> tuple[str, Any, Any] | None:

@@ -58,8 +58,9 @@ def strangers(root: Element, *, mend: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_below(root, mend)))
 
 
-def _below(element: Element, mend: bool) -> Iterator[str]:
-    attributes, children = WORDS[element.tag]
+def _attributes(element: Element, mend: bool) -> Iterator[str]:
+    """Yield what is left out of the attributes of an element; raise InputError if one is not known."""
+    attributes, _ = WORDS[element.tag]
     for name in element.attributes:
         if name in attributes or name.partition(":")[0] == "xmlns" or ":" in name:
             continue
@@ -70,6 +71,11 @@ def _below(element: Element, mend: bool) -> Iterator[str]:
             allowed, close = nearest(name, attributes)
             raise element.wrong(f"<{element.tag}>", f"attribute {name}", allowed, _mend(close))
         yield f"attributes {name} of <{element.tag}>: not known (mended)"
+
+
+def _below(element: Element, mend: bool) -> Iterator[str]:
+    yield from _attributes(element, mend)
+    _, children = WORDS[element.tag]
     for child in element.children:
         if child.tag in children:
             yield from _below(child, mend)

@@ -104,17 +104,21 @@ def _on_second(shapes: Shapes, names: list[str], label: Sequence[int], data: Arr
     form, shape = shapes.arrays.forms[b], int(shapes.arrays.table[b, 0])
     if shape == MESH:
         return tuple(Border(names[0], data[:3], names[1], at, way) for at, way in on_solid(shapes, b, g))
-    if shape == BOX and g < RIM:
-        within, beyond = _of_box(g)
-    elif shape == CAPSULE or (shape == CYLINDER and g == 0):
-        within, beyond = ([2], []) if g == 0 else ([], [(2, 2 * g - 3)])
-    else:
-        return ()
+    within, beyond = _axes_of_borders(shape, g)
     axes, half = form[3:12].reshape(3, 3).T, _half(form, shape)
     sides = [(k, s, -s) for k in within for s in (-1, 1)] + [(k, s, s) for k, s in beyond]
     return tuple(
         Border(names[0], data[:3], names[1], form[:3] + s * half[k] * axes[k], way * axes[k]) for k, s, way in sides
     )
+
+
+def _axes_of_borders(shape: int, feature: int) -> tuple[list[int], list[Side]]:
+    """Return the axes along which a feature of a solid ends on both sides, and those on one with that side."""
+    if shape == BOX and feature < RIM:
+        return _of_box(feature)
+    if shape == CAPSULE or (shape == CYLINDER and feature == 0):
+        return ([2], []) if feature == 0 else ([], [(2, 2 * feature - 3)])
+    return [], []
 
 
 def _beyond_first(shapes: Shapes, a: int, f: int) -> list[tuple[Array, Array]]:

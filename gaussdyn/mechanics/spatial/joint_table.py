@@ -63,12 +63,7 @@ class Joints:
         for bond in bonds:
             for marker in bond.markers:
                 layout.check(marker)
-        ids = sorted(id for part in given for id in part.ids)
-        for left, right in pairwise(ids):
-            if left == right:
-                raise InputError(
-                    "joints", f"two rows called {left!r}", "different names", 'Write name="left_knee" for one of them.'
-                )
+        _check_names(given)
         joints = Joints(bonds, parts, {bond.name: bond for bond in bonds if isinstance(bond, Joint)})
         for part in parts:
             for name in part.joints:
@@ -145,3 +140,12 @@ class Joints:
         rows = [row for bond in self.bonds for row in bond.rows(motion)]
         rows += [row for part in self.parts for row in part.rows(free)]
         return tuple(rows)
+
+
+def _check_names(given: Sequence[Bond]) -> None:
+    ids = sorted(id for part in given for id in part.ids)
+    for left, right in pairwise(ids):
+        if left == right:
+            raise InputError(
+                "joints", f"two rows called {left!r}", "different names", 'Write name="left_knee" for one of them.'
+            )

@@ -103,14 +103,26 @@ def _assembled(dynamics: LocalDynamics) -> ComplementarityProblem:
     h, nv = dynamics.h, dynamics.nv
     for part in given:
         h = h + part.active.row.J.T @ part.spread[:, 0]
-    absolute = [part for part in laws if part.spread_abs is not None]
     J, G = _rows([part.J for part in laws], nv), finite_only("G", _rows([part.J for part in held], nv))
-    B = None if all(part.plain for part in laws) else _directions(laws, nv)
-    B = None if B is None or np.array_equal(B, J.T) else B
-    B_abs = _rows([_absolute(part) for part in laws], nv).T if absolute else None
+    B, B_abs = _other_directions(laws, J), _absolute_directions(laws, nv)
     w, b = _vector([part.w for part in laws]), 0.0 - _vector([part.w for part in held])
     form = GlobalForm.trusted(dynamics.M, h, J, w, G, b, B, B_abs)
     return ComplementarityProblem.condensed(form, [part.law for part in laws if part.law is not None])
+
+
+def _other_directions(laws: Sequence[Block], J: Array) -> Array | None:
+    """Return B, shape (nv, R), where reactions act along others than the columns of J^T."""
+    if all(part.plain for part in laws):
+        return None
+    B = _directions(laws, J.shape[1])
+    return None if np.array_equal(B, J.T) else B
+
+
+def _absolute_directions(laws: Sequence[Block], nv: int) -> Array | None:
+    """Return the directions of |r|, shape (nv, R), where there are any."""
+    if all(part.spread_abs is None for part in laws):
+        return None
+    return _rows([_absolute(part) for part in laws], nv).T
 
 
 @lru_cache(maxsize=8)

@@ -13,7 +13,7 @@ here the end itself counts: at it, shapes are moved on to see which features tou
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import NamedTuple
@@ -188,14 +188,13 @@ def _going_on(whole: System, found: Manifolds, here: Here, gap: float) -> System
     paces = _ending(found, q, v, gap)
     if not paces:
         return system
-    known, pairs, on = {row.id for row in found.rows}, {pair_of_shapes(key) for key in paces}, system
+    known, pairs, on = _ids(found.rows), {pair_of_shapes(key) for key in paces}, system
     for far in FURTHER:
         there = system.move(q, v, min(far / max(paces.values()), MOMENT))
         later = whole.near(t, there, v, 0.0)
-        ids = {row.id for row in rows_of(later, t, there, v) if pair_of_shapes(row.id) in pairs}
+        ids = _ids(row for row in rows_of(later, t, there, v) if pair_of_shapes(row.id) in pairs)
         new = {pair_of_shapes(key) for key in ids - known if _within(later, key, there)}
-        stay = {key for key in paces if key in ids and (pair_of_shapes(key) not in new or _within(later, key, there))}
-        gone = paces.keys() - stay
+        gone = paces.keys() - {key for key in paces if _stays(key, ids, new, later, there)}
         if gone:
             on = system.taking((known | ids) - gone, later)  # type: ignore[attr-defined]
         if len(gone) == len(paces):
@@ -203,10 +202,23 @@ def _going_on(whole: System, found: Manifolds, here: Here, gap: float) -> System
     if on is system:
         return system
     there = system.move(q, v, min(FURTHER[-1] / max(paces.values()), MOMENT))
-    touch = {row.id for row in rows_of(whole.near(t, there, v, 0.0), t, there, v) if row.gap <= gap}
-    ids = {row.id for row in rows_of(on, t, q, v)}
-    left = {key for key in ids - touch if pair_of_shapes(key) in pairs and extent_of(on, key) is None}
-    return on.taking(ids - left, on) if left else on  # type: ignore[attr-defined]
+    touch = _ids(row for row in rows_of(whole.near(t, there, v, 0.0), t, there, v) if row.gap <= gap)
+    return _without_ended(on, _ids(rows_of(on, t, q, v)), touch, pairs)
+
+
+def _stays(key: str, ids: set[str], new: set[tuple[str, str]], later: System, there: Array) -> bool:
+    """Return whether a feature is among those of further on, and no `new` one stands in for it past its end."""
+    return key in ids and (pair_of_shapes(key) not in new or _within(later, key, there))
+
+
+def _without_ended(system: System, ids: set[str], touch: set[str], pairs: set[tuple[str, str]]) -> System:
+    """Return the system without those of its features that have no end, and of pairs that do not touch with them."""
+    ended = {key for key in ids - touch if pair_of_shapes(key) in pairs and extent_of(system, key) is None}
+    return system.taking(ids - ended, system) if ended else system  # type: ignore[attr-defined]
+
+
+def _ids(rows: Iterable[Row]) -> set[str]:
+    return {row.id for row in rows}
 
 
 def _single(system: System, found: Manifolds, here: Here, gap: float) -> System:

@@ -7,7 +7,7 @@ unique with mu_s = mu. Everything strange about Coulomb friction happens at cont
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -104,26 +104,28 @@ def _classes(dynamics: LocalDynamics, held: Sequence[Row], contacts: Sequence[Ro
     gains = _exactly(dynamics, held, contacts, sizes) if exact else None
     Z, sure = (_doubles(dynamics, held, contacts, sizes), False) if gains is None else (gains, True)
     ends = np.cumsum([0, *sizes])
-    found = []
-    for i, row in enumerate(contacts):
-        by = [float(np.linalg.norm(Z[i, a:b])) for a, b in pairwise(ends)]
-        coupling = max(by, default=0.0)
-        found.append(
-            ContactClass(
-                id=row.id,
-                dimension=dimension(row),
-                associated=coupling <= NOISE,
-                coupling=coupling,
-                depends_on=tuple(c.id for c, x in zip(contacts, by, strict=True) if x > NOISE),
-                detachable=row.kind != "bilateral_contact",
-                closed=True,
-                gap=row.gap,
-                mu=row.mu if sizes[i] else 0.0,
-                mu_s=row.mu_s if sizes[i] else 0.0,
-                proof="exact" if sure and (coupling == 0.0 or coupling > NOISE) else "numerical",
-            )
-        )
-    return found
+    parts = [
+        {row.id: float(np.linalg.norm(z[a:b])) for row, (a, b) in zip(contacts, pairwise(ends), strict=True)} for z in Z
+    ]
+    return [_class(row, by, sure) for row, by in zip(contacts, parts, strict=True)]
+
+
+def _class(row: Row, by: Mapping[str, float], sure: bool) -> ContactClass:
+    """Return the class of a contact, from how much the friction of each contact, by id, moves its normal row."""
+    coupling, rough = max(by.values(), default=0.0), dimension(row) > 1
+    return ContactClass(
+        id=row.id,
+        dimension=dimension(row),
+        associated=coupling <= NOISE,
+        coupling=coupling,
+        depends_on=tuple(id for id, x in by.items() if x > NOISE),
+        detachable=row.kind != "bilateral_contact",
+        closed=True,
+        gap=row.gap,
+        mu=row.mu if rough else 0.0,
+        mu_s=row.mu_s if rough else 0.0,
+        proof="exact" if sure and (coupling == 0.0 or coupling > NOISE) else "numerical",
+    )
 
 
 def _directions(contacts: Sequence[Row], sizes: Sequence[int]) -> tuple[list[Array], list[Array]]:

@@ -38,15 +38,22 @@ def consistent(W: Array, q: Array, normals: Sequence[int]) -> tuple[list[list[Fr
     )  # row i of W is C_i W_basis
     if np.abs(C @ W[basis] - W).max() > DEPENDENT * np.abs(W).max() or not _spanned(C, q, basis):
         return [rationals(row) for row in W.tolist()], rationals(q.tolist()), DOUBLES
+    return *_spanned_exactly(C, W[np.ix_(basis, basis)], q[basis], basis), MENDED
+
+
+def _spanned_exactly(
+    C: Array, inner: Array, load: Array, basis: Sequence[int]
+) -> tuple[list[list[Fraction]], list[Fraction]]:
+    """Return C inner C^T and C load exactly, inner made symmetric, the rows of C that are the basis unit rows."""
     C[np.abs(C) < DEPENDENT * np.abs(C).max()] = 0.0
-    factors, inner = rounded(C), rounded(W[np.ix_(basis, basis)])
+    factors, half, n = rounded(C), rounded(inner), len(basis)
     for k, i in enumerate(basis):
-        factors[i] = [Fraction(j == k) for j in range(len(basis))]
-    inner = [[inner[min(i, j)][max(i, j)] for j in range(len(basis))] for i in range(len(basis))]
-    moved = [[dot(row, factor) for factor in factors] for row in inner]  # W_basis C^T
+        factors[i] = [Fraction(j == k) for j in range(n)]
+    whole = [[half[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
+    moved = [[dot(row, factor) for factor in factors] for row in whole]
     exact = [[dot(factor, column) for column in zip(*moved, strict=True)] for factor in factors]
-    load = rationals(q[basis].tolist())
-    return exact, [dot(factor, load) for factor in factors], MENDED
+    loads = rationals(load.tolist())
+    return exact, [dot(factor, loads) for factor in factors]
 
 
 def _spanned(C: Array, q: Array, basis: list[int]) -> bool:

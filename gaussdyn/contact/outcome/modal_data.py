@@ -68,6 +68,11 @@ class ContactRows:
     frictional: bool = False
     mu: float = 0.0
 
+    @property
+    def held(self) -> bool:
+        """Whether they are bilateral rows, which are held whatever their reactions are."""
+        return self.block is None and self.force is None
+
 
 def contact_rows(dynamics: LocalDynamics) -> tuple[ContactRows, ...]:
     """Return all constraints that act.
@@ -151,7 +156,7 @@ def local_doubles(
     w = np.concatenate([np.zeros(0), *[a.w for a in acting]])
     loads = np.column_stack([_load(dynamics, rows), B.T])
     x = solve_spd(dynamics.factor, loads)
-    held = [one for one in rows if one.block is None and one.force is None]
+    held = [one for one in rows if one.held]
     if held:
         G = np.vstack([one.J for one in held])
         gap = np.zeros((len(G), loads.shape[1]))
@@ -190,25 +195,23 @@ def dynamics_problem(dynamics: LocalDynamics) -> ModalProblem:
 
 def _one_body(dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequence[ContactRows]) -> ExactBody | None:
     """Return the single body in the plane that the state is about, or None."""
-    held = any(one.block is None and one.force is None for one in rows)
+    held = any(one.held for one in rows)
     if held or dynamics.level != "acceleration" or any(len(one.J) != 2 for one in acting):
         return None
-    w = [x for one in acting for x in _drift(one.w)]
     load = rounded(_load(dynamics, rows))
     J = _all(one.J for one in acting)
-    return recognised(rounded(dynamics.M), J, load, w, [one.document for one in acting], ROUNDED)
+    return recognised(rounded(dynamics.M), J, load, _drifts(acting), [one.document for one in acting], ROUNDED)
 
 
 def local_exactly(
     dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequence[ContactRows]
 ) -> tuple[Rows, list[Fraction]]:
     """Return W and q of u = W r + q from the rounded data."""
-    held = [one for one in rows if one.block is None and one.force is None]
+    held = [one for one in rows if one.held]
     J, B, G = _all(one.J for one in acting), _all(one.B for one in acting), _all(one.J for one in held)
-    g = [-x for one in held for x in _drift(one.w)]
+    g = [-x for x in _drifts(held)]
     free, *columns = constrained_solve(rounded(dynamics.M), G, [rounded(_load(dynamics, rows)), *B], g)
-    w = [x for one in acting for x in _drift(one.w)]
-    q = [dot(row, free) + x for row, x in zip(J, w, strict=True)]
+    q = [dot(row, free) + x for row, x in zip(J, _drifts(acting), strict=True)]
     return [[dot(row, x) for x in columns] for row in J], q
 
 
@@ -224,6 +227,10 @@ def rounded(x: Array) -> list[Any]:
     exact = [round(Fraction(float(value)) / unit) * unit for value in x.ravel()]
     width = x.shape[-1]
     return [exact[i : i + width] for i in range(0, len(exact), width)] if x.ndim == 2 else exact
+
+
+def _drifts(rows: Sequence[ContactRows]) -> list[Fraction]:
+    return [x for one in rows for x in _drift(one.w)]
 
 
 def _drift(w: Array) -> list[Fraction]:

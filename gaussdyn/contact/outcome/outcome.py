@@ -91,11 +91,10 @@ def outcome(
 
 def _found(problem: Problem, mu_s_rule: str, certify: bool, limit: int) -> Outcome:
     """Return the outcome of the problem as it stands."""
-    stick, doubtful = mu_s_rule == "stick", False
-    if isinstance(problem, ExactBody) and not certify and not (stick and problem.mu_s != problem.mu):
-        known, doubtful = planar_outcome(problem)
-        if known is not None:
-            return known
+    stick = mu_s_rule == "stick"
+    known, doubtful = (None, False) if certify else _in_doubles(problem, stick)
+    if known is not None:
+        return known
     alone = spatial_contact(problem)
     if alone is not None:
         return spatial_outcome(*alone, stick=stick, certify=certify)
@@ -113,6 +112,13 @@ def _found(problem: Problem, mu_s_rule: str, certify: bool, limit: int) -> Outco
         if left_out:
             reasons.append(f"stick priority leaves out {', '.join(left_out)}; the certificate lists them too")
     return _outcome(found, level, certificate, "; ".join(x for x in reasons if x))
+
+
+def _in_doubles(problem: Problem, stick: bool) -> tuple[Outcome | None, bool]:
+    """Return the outcome of a planar body as doubles tell it, or None, and whether rounding may decide it."""
+    if not isinstance(problem, ExactBody) or (stick and problem.mu_s != problem.mu):
+        return None, False
+    return planar_outcome(problem)
 
 
 def _stated(problem: Any, state: State | None) -> Any:

@@ -49,21 +49,24 @@ def recognised(
     numbers : str
         What the certificate says of its numbers.
     """
-    size = len(M)
-    diagonal = [M[i][i] for i in range(size)]
-    straight = all(M[i][j] == 0 for i in range(size) for j in range(size) if i != j)
-    if size not in (2, 3) or not straight or diagonal[0] != diagonal[1] or not laws or len(J) != 2 * len(laws):
+    if not _is_mass(M) or not laws or len(J) != 2 * len(laws):
         return None
     points = [_point(*J[2 * k : 2 * k + 2]) for k in range(len(laws))]
-    if any(point is None for point in points):
+    if None in points:
         return None
     return ExactBody(
-        name="", m=diagonal[0], J=diagonal[2] if size == 3 else Fraction(1), numbers=numbers,
+        name="", m=M[0][0], J=M[2][2] if len(M) == 3 else Fraction(1), numbers=numbers,
         points=tuple(point for point in points if point is not None), normals=tuple(tuple(row[:2]) for row in J[::2]),
         mu=tuple(rational(law["mu"]) for law in laws), mu_s=tuple(rational(law["mu_s"]) for law in laws),
         bilateral=tuple(bool(law["bilateral"]) for law in laws), state=tuple(int(str(law["state"])) for law in laws),
         force=(*load, Fraction(0))[:3], drift=tuple(zip(drift[::2], drift[1::2], strict=True)),
     )  # fmt: skip
+
+
+def _is_mass(M: Rows) -> bool:
+    """Whether M is the mass of one body in the plane, diag(m, m, J), or of a point, diag(m, m)."""
+    straight = all(x == 0 for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
+    return len(M) in (2, 3) and straight and M[0][0] == M[1][1]
 
 
 def _point(normal: Sequence[Fraction], tangent: Sequence[Fraction]) -> tuple[Fraction, Fraction] | None:

@@ -15,6 +15,7 @@ from ...programs.enumeration.modal_problem import ModalProblem, lcp_problem
 from ...programs.files.formats import choose, json_cases, read_problem
 from ...programs.problems.complementarity import ComplementarityProblem
 
+KINDS = {"M": "lcp", "points": KIND, "r": SPATIAL}  # the first key that a case has says what it is, if it does not
 Problem = ModalProblem | ExactBody | ExactSpatialBody | ComplementarityProblem
 
 
@@ -43,9 +44,7 @@ def problem_of(case: Mapping[str, Any]) -> ModalProblem | ExactBody | ExactSpati
     InputError
         Another kind, a missing key, a wrong value; names the key.
     """
-    kind = case.get("kind") or (
-        "lcp" if "M" in case else KIND if "points" in case else SPATIAL if "r" in case else None
-    )
+    kind = case.get("kind") or next((kind for key, kind in KINDS.items() if key in case), None)
     if kind == KIND:
         return ExactBody.of(case)
     if kind == SPATIAL:
@@ -55,6 +54,11 @@ def problem_of(case: Mapping[str, Any]) -> ModalProblem | ExactBody | ExactSpati
         mend = "A scene or a system at a state is examined by outcome(scene) or outcome(snapshot(system, state))."
         allowed = f"a {KIND} (keys of ExactBody), a {SPATIAL} (keys of ExactSpatialBody) or an lcp (M and q)"
         raise InputError("kind", f"{kind!r} with the keys {keys}", allowed, mend)
+    return _lcp_of(case)
+
+
+def _lcp_of(case: Mapping[str, Any]) -> ModalProblem:
+    """Return the LCP with the rows M and q of a dictionary."""
     rows: dict[str, Any] = {key: case.get(key) for key in ("M", "q")}
     rows = {key: x.tolist() if hasattr(x, "tolist") else x for key, x in rows.items()}
     for key in ("M", "q"):

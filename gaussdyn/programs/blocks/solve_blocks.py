@@ -91,8 +91,7 @@ def _solved(
     effort: float,
 ) -> Solution:  # fmt: skip
     if blocks.idle and (start is None or not blocks.q.any()):
-        found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
-        return found if found.solved else _infeasible(found, blocks)
+        return _without_reactions(problem, blocks, tol)
     last = None if start is None else vector("start", start, len(blocks.q))
     answer, quick = _by_one_call(problem, blocks, last, tol)
     if answer is not None:
@@ -110,6 +109,12 @@ def _solved(
         if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
             return found
     return search.best
+
+
+def _without_reactions(problem: Problem, blocks: ComplementarityProblem, tol: float) -> Solution:
+    """Return r = 0, or that there is no answer."""
+    found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
+    return found if found.solved else _infeasible(found, blocks)
 
 
 def _by_one_call(

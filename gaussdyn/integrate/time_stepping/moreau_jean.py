@@ -55,7 +55,8 @@ class MoreauJean:
         Whether positions are projected. Without it closed gaps keep what is left of the step in which they closed
         (up to dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
     tol : float
-        Residual E of a contact problem that counts as solved; > 0.
+        Residual E of a contact problem that counts as solved; > 0. Steps of free bodies that are not solved to less
+        are taken with 1e-10; their `E` says so.
     corrections : bool
         Whether the contact problem of a step is solved again for the end that it leads to, until nothing changes.
         Without (trees and robots only) most steps have one contact problem and take two thirds of the time: the laws

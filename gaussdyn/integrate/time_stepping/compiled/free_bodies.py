@@ -23,13 +23,14 @@ from ..core.outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, 
 from ..core.outside.many_steps import ManySteps
 from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
-from ..scheme import SEARCHES
+from ..scheme import CLAIMED, SEARCHES
 from .cut_steps import SHORT, SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
 from .left_out import leave_out, take_back
 from .records import (
     ACTS,
     ANSWERED,
     CHECKED,
+    CLAIMS,
     DONE,
     FACTORS,
     FEATURES,
@@ -283,7 +284,8 @@ class CompiledBodies:
         self._last = None  # what ends this early, as Ctrl-C, leaves the arrays elsewhere
         space, run = self.space, self._room(len(plan), state)
         count, run.plan = space.count, plan[: len(run.room.kept.log)]
-        count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = count[CHECKED] = 0
+        count[TAKEN] = count[CLAIMS] = 0
+        self._begin_anew()
         while True:
             code = self._call(run)
             run.taken = count.item(TAKEN)
@@ -305,18 +307,37 @@ class CompiledBodies:
                 run = again
             elif not self._helped(run, code):
                 space.laws[[MIDDLE, SHARE, STANDS]] = 0.0, 1.0, 0.0
-                if not self._cuts(run):
+                if self._claims(code):
+                    self._again(run)
+                elif self._cuts(run):
+                    self._again(run)
+                    run.plan = halved(run.plan, run.taken)
+                else:
                     run.beaten = True
                     return run
-                self._cut(run)
 
-    def _cut(self, run: _Run) -> None:
-        """Let half of the step at hand be taken in its place; its factorisations stay in the log."""
-        count, row = self.space.count, run.row(self.space.count)
-        count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = count[CHECKED] = 0
+    def _again(self, run: _Run) -> None:
+        """Let the step at hand be taken anew; its factorisations stay in the log."""
+        row = run.row(self.space.count)
+        self._begin_anew()
         used = row[FACTORS]
         row[:] = 0.0
-        row[FACTORS], run.plan = used, halved(run.plan, run.taken)
+        row[FACTORS] = used
+
+    def _begin_anew(self) -> None:
+        """Let the next step begin with nothing known of it."""
+        self.space.count[[STAGE, ANSWERED, LISTED, RETAKEN, CHECKED]] = 0
+
+    def _claims(self, code: int) -> bool:
+        """Return whether the step at hand is taken anew with a residual of CLAIMED as its goal, which is tried once.
+
+        Where bodies are about to give way E keeps a small least value, and the next answer is far away.
+        """
+        count = self.space.count
+        count[CLAIMS] = int(
+            code == HARD and not count[CLAIMS] and self._rules is not None and self._rules.tol < CLAIMED
+        )
+        return bool(count[CLAIMS])
 
     def _cuts(self, run: _Run) -> bool:
         """Return whether the step at hand is cut if it is not solved: it is long, and in a pile, see `may_crowd`."""

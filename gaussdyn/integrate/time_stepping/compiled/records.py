@@ -22,7 +22,7 @@ MIDDLE, SHARE, STANDS, SEEN = range(4)  # entries of `BodyStep.laws`
 REST_E, REST_GOAL, REST_CONE, REST_GAP, REST_POTENTIAL, REST_ROUGH, REST_DT = range(7)  # of `LeftOut`
 FACTORS, PROXIMAL, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
 # Entries of `BodyStep.counts`
-TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN, CHECKED = range(12)
+TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN, CHECKED, CLAIMS = range(13)
 DONE, GRAPH, ROOM, HARD, OVERLAP, GAINS, UNLISTED, RESTS, WAKES = range(9)  # what a step ends with, see `step`
 
 
@@ -269,12 +269,13 @@ class BodyStep(NamedTuple):
         acted when they first did); SHARE: the fraction of all restitution that is kept; STANDS: the length of the step
         for which the contacts known still stand, as nothing has moved, s; SEEN: that for which contacts have been
         looked for where it begins, as the step before ended there, s; 0: they have not.
-    counts : IntArray, shape (12,)
+    counts : IntArray, shape (13,)
         Steps TAKEN of a call; the STAGE of this one; FEATURES and PAIRS found; whether the impulses at hand are an
         answer (ANSWERED); whether the features are others than at the end of the last step (OTHERS); the feature of the
         largest IMPACT; whether the factors of the last step serve if nothing has moved (SERVES); the feature that
         CLOSES in a crowd (+ 1); how many are LISTED if the step is taken again with others that were overlooked; how
-        often it was RETAKEN; whether it has been looked at what rests (CHECKED).
+        often it was RETAKEN; whether it has been looked at what rests (CHECKED); whether E <= CLAIMED is enough since
+        it was not solved to less (CLAIMS).
     touched : IntArray, shape (n + 1,)
         Work space: by body, in how many pairs it is.
     """

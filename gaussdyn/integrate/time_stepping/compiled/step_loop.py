@@ -15,7 +15,7 @@ from ....programs.solution.residual_kernels import OPEN
 from ...impact.restitution_scaling import GAIN
 from ..core.records import AT, CHANGED, CONE, E_, GAINED, GAP, GOAL, KEPT, PASSES
 from ..kept import Kept
-from ..scheme import SEARCHES
+from ..scheme import CLAIMED, SEARCHES
 from .body_kinematics import group_pairs, turn_spins
 from .contact_modes import beyond_cones, note_modes
 from .contact_search import Search, join_overlaps, search
@@ -25,6 +25,7 @@ from .keep_bodies import keep_again, keep_contacts, keep_state, keep_try, keep_w
 from .records import (
     ANSWERED,
     CHECKED,
+    CLAIMS,
     CLOSES,
     DONE,
     FACTORS,
@@ -363,7 +364,7 @@ def go_on(step: BodyStep) -> None:
     count, laws = step.counts, step.laws
     count[TAKEN] += 1
     count[STAGE] = START
-    count[ANSWERED] = count[OTHERS] = count[LISTED] = count[RETAKEN] = count[CHECKED] = 0
+    count[ANSWERED] = count[OTHERS] = count[LISTED] = count[RETAKEN] = count[CHECKED] = count[CLAIMS] = 0
     laws[MIDDLE], laws[SHARE] = 0.0, 1.0
 
 
@@ -385,9 +386,11 @@ def advance_bodies(
     count, laws = step.counts, step.laws
     while count[TAKEN] < len(spans):
         s = count[TAKEN]
-        most = MOST if spans[s, 1] > rules.short else np.inf
+        most, tol = MOST if spans[s, 1] > rules.short else np.inf, rules.tol
+        if count[CLAIMS]:
+            tol = max(tol, CLAIMED)
         span = BodySpan(
-            spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project, most
+            spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, tol, rules.project, most
         )  # fmt: skip
         code = take_step(rules, find, step, solver, projection, span, kept.log[s])
         if code != DONE:

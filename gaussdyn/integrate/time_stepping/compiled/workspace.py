@@ -101,7 +101,7 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count, self.laws = np.zeros(12, dtype=np.int64), np.array([0.0, 1.0, 0.0, 0.0])
+        self.count, self.laws = np.zeros(13, dtype=np.int64), np.array([0.0, 1.0, 0.0, 0.0])
         self.search: Any = None
         self.step: Any = None
         self.solver: Any = None

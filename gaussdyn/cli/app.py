@@ -143,6 +143,11 @@ def quiet(json_wanted: bool) -> Iterator[None]:
         yield
 
 
+def path_text(path: Path | None) -> str | None:
+    """Return a path, if there is one, as documents have it."""
+    return None if path is None else str(path)
+
+
 def numbers(settings: list[str] | None) -> dict[str, float]:
     """Read ``key=value`` settings; values are numbers, never evaluated.
 

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import InputError
 from .again import again
-from .app import DONE, REJECTED, Json, app, console, drawable, emit, numbers, quiet
+from .app import DONE, REJECTED, Json, app, console, drawable, emit, numbers, path_text, quiet
 
 if TYPE_CHECKING:
     from ..analysis.atlas.atlas import Atlas, Axis
@@ -49,8 +49,8 @@ def atlas(
         ends = {"x_range": (found.x.low, found.x.high), "y_range": (found.y.low, found.y.high)}
         write(found, out, report, again(context, **ends))
     document |= {
-        "out": None if out is None else str(out),
-        "report": None if report is None else str(report),
+        "out": path_text(out),
+        "report": path_text(report),
         "wall_s": time.perf_counter() - start,
     }
     if json_wanted:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, app, console, drawable, emit, quiet, readable
+from .app import Json, app, console, drawable, emit, path_text, quiet, readable
 
 if TYPE_CHECKING:
     from ..analysis.atlas.census import Census
@@ -51,7 +51,7 @@ def census(
 
             draw_census(found, out, title=body.name or file.stem)
     document = document_of(found, file) | {
-        "out": None if out is None else str(out),
+        "out": path_text(out),
         "wall_s": time.perf_counter() - start,
     }
     emit(document) if json_wanted else show(document)

@@ -11,7 +11,7 @@ import typer
 
 from ..errors import InputError
 from .again import again
-from .app import DONE, Json, app, console, drawable, emit, numbers, quiet
+from .app import DONE, Json, app, console, drawable, emit, numbers, path_text, quiet
 
 if TYPE_CHECKING:
     from ..analysis.crosscheck.results import CrossCheck
@@ -57,7 +57,7 @@ def crosscheck(
         if report is not None:
             _draw(found, report, again(context))
     if json_wanted:
-        emit(found.to_json() | {"report": None if report is None else str(report)})
+        emit(found.to_json() | {"report": path_text(report)})
     else:
         show(found)
     raise typer.Exit(DONE)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .again import again
-from .app import DONE, UNFINISHED, Json, MuSRule, Rule, app, console, drawable, emit, numbers, quiet
+from .app import DONE, UNFINISHED, Json, MuSRule, Rule, app, console, drawable, emit, numbers, path_text, quiet
 
 
 @app.command()
@@ -42,7 +42,7 @@ def explore(
 
             write_tree(report, tree, title=scene.title, source=scene.source, command=again(context))
     if json_wanted:
-        emit(tree.document() | {"report": None if report is None else str(report)})
+        emit(tree.document() | {"report": path_text(report)})
     else:
         screen = console()
         for line in tree.lines():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, MuSRule, Rule, app, check_scene, console, emit, numbers, quiet, readable, writable
+from .app import Json, MuSRule, Rule, app, check_scene, console, emit, numbers, path_text, quiet, readable, writable
 
 if TYPE_CHECKING:
     from ..contact.outcome.outcome import Outcome
@@ -76,7 +76,7 @@ def document_of(found: Outcome, saved: Path | None) -> dict[str, Any]:
         "level": found.level,
         "proof": "exact" if found.exact else "numerical",
         "solutions": found.solutions(),
-        "certificate": None if saved is None else str(saved),
+        "certificate": path_text(saved),
         "reason": found.reason or None,
         "remains": list(found.remains),
     }

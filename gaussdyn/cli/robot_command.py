@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import DONE, REJECTED, UNFINISHED, Json, app, console, drawable, emit, quiet, readable, writable
+from .app import DONE, REJECTED, UNFINISHED, Json, app, console, drawable, emit, path_text, quiet, readable, writable
 from .progress import Bar
 from .watched import watched
 
@@ -113,8 +113,8 @@ def carry_out(
         "status": done.status, "t_reached": done.t_reached, "steps": done.statistics["steps"], "dt": stepper.dt,
         **{key: done.statistics.get(key) for key in ("max_residual", "max_penetration_m")},
         "energy_J": [float(done["energy"][0]), float(done["energy"][-1])],
-        "wall_s": wall_s, "out": None if out is None else str(out),
-        "report": None if report is None else str(report),
+        "wall_s": wall_s, "out": path_text(out),
+        "report": path_text(report),
     }  # fmt: skip
     if report is not None:
         from ..report.write import write_report

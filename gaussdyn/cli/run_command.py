@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +14,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import BAD_INPUT, DONE, REJECTED, UNFINISHED, Json, app, complain, drawable, emit, numbers, quiet, writable
+from .app import (
+    BAD_INPUT,
+    DONE,
+    REJECTED,
+    UNFINISHED,
+    Json,
+    app,
+    complain,
+    drawable,
+    emit,
+    numbers,
+    path_text,
+    quiet,
+    writable,
+)
 from .progress import Bar
 from .run_screen import show
 from .watched import watched
@@ -180,9 +195,13 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
     document["interrupted"] = trajectory.interrupted
     unfinished = trajectory.stop is not None and not expected(scene, trajectory)
     document["resume"] = request.going_on() if unfinished and request.out is not None else None
+    return document, _exit_status(failed, unfinished, checks)
+
+
+def _exit_status(failed: int, unfinished: bool, checks: Sequence[Mapping[str, Any]]) -> int:
     if failed or unfinished:
-        return document, failed or UNFINISHED
-    return document, REJECTED if any(check["pass"] is False for check in checks) else DONE
+        return failed or UNFINISHED
+    return REJECTED if any(check["pass"] is False for check in checks) else DONE
 
 
 def scene_of(request: Request) -> Scene:
@@ -334,9 +353,9 @@ def document_of(
         "outcome_times": trajectory.outcome_intervals,
         "certificates": [{"t": one.t, "outcome": one.outcome} for one in trajectory.certificates],
         "state_hash": trajectory.state_hash,
-        "out": _name(request.out),
-        "report": _name(request.report),
-        "record": _name(request.record),
+        "out": path_text(request.out),
+        "report": path_text(request.report),
+        "record": path_text(request.record),
     }
 
 
@@ -363,7 +382,3 @@ def orders(scene: Scene, stepper: Stepper) -> list[dict[str, Any]]:
     params: dict[str, Any] = dict(scene.params)
     found = observed_order(scene.name, stepper=stepper, dt=stepper.settings()["dt"], **params)
     return [{"name": one.name, "dt": one.dt, "error": one.error, "order": one.order} for one in found]
-
-
-def _name(path: Path | None) -> str | None:
-    return None if path is None else str(path)

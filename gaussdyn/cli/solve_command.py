@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import DONE, UNFINISHED, Json, app, console, emit, quiet, readable, writable
+from .app import DONE, UNFINISHED, Json, app, console, emit, path_text, quiet, readable, writable
 from .methods import METHODS, solve_with
 
 if TYPE_CHECKING:
@@ -76,13 +76,12 @@ def perform(
     solution, time_s = timed(problem_file, method, tol)
     if save is not None:
         problem_file.save(save, solution)
-    proof = certificate if solution.certificate is not None else None
-    if proof is not None and solution.certificate is not None:
-        solution.certificate.save(proof)
+    proof = None
+    if certificate is not None and solution.certificate is not None:
+        solution.certificate.save(certificate)
+        proof = certificate
     paths = {"certificate": proof, "saved": save}
-    document = document_of(problem_file, solution, time_s) | {
-        k: None if p is None else str(p) for k, p in paths.items()
-    }
+    document = document_of(problem_file, solution, time_s) | {k: path_text(p) for k, p in paths.items()}
     return document, wording(problem_file.problem)
 
 

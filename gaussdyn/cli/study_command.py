@@ -12,7 +12,7 @@ import typer
 from ..errors import InputError
 from ..studies.fork_server import start_ahead
 from .again import again as again_command
-from .app import Json, app, console, drawable, emit, numbers, quiet, writable
+from .app import Json, app, console, drawable, emit, numbers, path_text, quiet, writable
 from .progress import Bar
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def study(
 
             write_study_page(report, made, title=scene, command=again_command(context, resume=False, again=None))
     document = document_of(made, scene) | {
-        "out": None if out is None else str(out),
-        "report": None if report is None else str(report),
+        "out": path_text(out),
+        "report": path_text(report),
         "wall_s": time.perf_counter() - start,
     }
     emit(document) if json_wanted else show(document)

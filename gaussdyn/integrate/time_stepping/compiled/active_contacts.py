@@ -85,6 +85,30 @@ def restitution(step: BodyStep, f: int, v: Array, speed: float) -> None:
         bounce[f, 1], bounce[f, 2] = law[f, 2] * rate[1], law[f, 2] * rate[2]
 
 
+@kernel("void(BodyStep)", borrows=True)
+def put_sizes_of_speeds(step: BodyStep) -> None:
+    """Put in `mean` how large the speeds at the start are as if v and v without reactions could not cancel."""
+    v, free, sizes = step.state.v, step.state.free, step.state.mean
+    for i in range(len(v)):
+        for k in range(6):
+            sizes[i, k] = abs(v[i, k]) + abs(free[i, k])
+
+
+@kernel("void(BodyStep)", borrows=True)
+def forget_restitution(step: BodyStep) -> None:
+    """Put restitution terms of zero."""
+    bounce = step.acting.bounce
+    for f in range(step.counts[FEATURES]):
+        for k in range(3):
+            bounce[f, k] = 0.0
+
+
+@kernel(f"boolean({A2}, int64)", inline=True, borrows=True)
+def rebounds(law: Array, f: int) -> bool:
+    """Return whether a feature has restitution of either kind."""
+    return bool(law[f, 1] != 0.0 or law[f, 2] != 0.0)
+
+
 @kernel("int64(BodyStep, BodySpan)", borrows=True)
 def find_acting(step: BodyStep, span: BodySpan) -> int:
     """Mark the features that act from the beginning of the step, and their restitution terms; return how many changed.
@@ -92,23 +116,19 @@ def find_acting(step: BodyStep, span: BodySpan) -> int:
     Known are the velocity at the start, with spins in body axes (v) and in space (v1), and that without reactions.
     """
     x, R, geometry, _frame, _moved, rows = step.poses
-    law, numbers, bounce, v = step.features.law, step.acting.marks, step.acting.bounce, step.state.v
+    law, numbers, v, sizes = step.features.law, step.acting.marks, step.state.v, step.state.mean
     rest, row, rate, zero, changed = (1.0 - span.theta) * span.dt, rows[0], rows[2], span.gap, 0
-    free, sizes = step.state.free, step.state.mean
-    for i in range(len(v)):
-        for k in range(6):
-            sizes[i, k] = abs(v[i, k]) + abs(free[i, k])
+    put_sizes_of_speeds(step)
+    forget_restitution(step)
     for f in range(step.counts[FEATURES]):
         at = geometry[1, f]
-        for k in range(3):
-            bounce[f, k] = 0.0
         before = at[0] - rest * approach(at, step.features.bodies[f], x[1], R[1], v, row)
         closed = before <= zero and at[0] <= zero
         if not closed and step.state.impulse[f, 0] > 0.0:  # what little has opened since is no reason to let go
             way = span.dt * approach_size(at, step.features.bodies[f], x[1], R[1], sizes, row)
             closed = before <= zero + way
         doubt = not closed and min(before, at[0]) <= zero
-        if doubt or (closed and (law[f, 1] != 0.0 or law[f, 2] != 0.0)):
+        if doubt or (closed and rebounds(law, f)):
             restitution(step, f, step.state.v1, span.speed)
             if doubt:
                 closed = geometry[0, f, 0] <= zero and (at[0] <= zero or abs(rate[0]) <= span.speed)

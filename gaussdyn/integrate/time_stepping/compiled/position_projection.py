@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A2, kernel
-from ....arrays import Array
+from ...._jit import A2, I1, kernel
+from ....arrays import Array, IntArray
 from ....contact.free_bodies.body_problem import BodyProblem, BodyWork
 from ....contact.free_bodies.coulomb import step_sizes
 from ....contact.free_bodies.structure import block_multiply
@@ -34,6 +34,25 @@ FIRST = 1e-3  # of the gaps to be removed: what a pass may leave of them at most
 NO_PLACE = -1000  # instead of the number of passes: no place has all the gaps that are held
 CURVED = 1.0  # 1/m: of many gaps a pass may leave this times their square: its shift is not small by as much
 LOOSELY = 2  # mark of contacts that are held only as far as that is no strain
+
+
+@kernel(f"UniTuple(boolean, 2)({I1}, int64)", borrows=True)
+def holds(marks: IntArray, n: int) -> tuple[bool, bool]:
+    """Return whether any of the n gaps marked is held, and whether any is held loosely."""
+    held = loosely = False
+    for f in range(n):
+        held, loosely = held or marks[f] != 0, loosely or marks[f] == LOOSELY
+    return held, loosely
+
+
+@kernel(f"float64({A2})", borrows=True)
+def largest_coordinate(q: Array) -> float:
+    """Return the largest coordinate of bodies, (n, 7), in magnitude."""
+    size = 0.0
+    for i in range(len(q)):
+        for k in range(7):
+            size = max(size, abs(q[i, k]))
+    return size
 
 
 @kernel("UniTuple(float64, 2)(BodyStep, Projection)", borrows=True)
@@ -122,6 +141,23 @@ def let_go(step: BodyStep, projection: Projection) -> None:
         marks[HELD, f] = 0
 
 
+@kernel("Tuple((boolean, int64))(BodyStep, Projection, float64, boolean, boolean)", borrows=True)
+def close_or_let_go(
+    step: BodyStep, projection: Projection, enough: float, held: bool, loosely: bool
+) -> tuple[bool, int]:  # fmt: skip
+    """Find the shift that removes the gaps, with none held where those held contradict one another, or strain.
+
+    Returns whether gaps are held still, and the number of factorisations.
+    """
+    agree, factors = close_gaps(step, projection, enough)
+    if not agree or (loosely and held and strains(projection.problem, projection.work, projection.iterate.v)):
+        held = False
+        let_go(step, projection)
+        _agree, used = close_gaps(step, projection, enough)
+        factors += used
+    return held, factors
+
+
 @kernel("void(BodyStep, Projection)", borrows=True)
 def shift_end(step: BodyStep, projection: Projection) -> None:
     """Move the end of the step by the shift found, with all its contacts."""
@@ -143,17 +179,12 @@ def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
     order), of either sign where the gap is held. Returns the passes, negative if it fails, `NO_PLACE` if gaps that are
     held are why, and the factorisations. The pushes stay in `aside.shifts`, see `note_shift`.
     """
-    n, marks, problem, q1 = step.counts[FEATURES], projection.aside.marks, projection.problem, step.state.q1
-    size, factors = 0.0, 0
+    n, marks, problem, factors = step.counts[FEATURES], projection.aside.marks, projection.problem, 0
     last = earlier = first = np.inf  # how far gaps were off in the three passes before
-    held = loosely = False
     for f in range(min(n, 1)):
         projection.aside.shifts[f, 0] = np.nan
-    for f in range(n):
-        held, loosely = held or marks[HELD, f] != 0, loosely or marks[HELD, f] == LOOSELY
-    for i in range(len(q1)):
-        for k in range(7):
-            size = max(size, abs(q1[i, k]))
+    held, loosely = holds(marks[HELD], n)
+    size = largest_coordinate(step.state.q1)
     limit, allowed = max(CLOSE, ROUNDING * size), max(ALLOWED, ROUNDING * size)
     for it in range(PASSES + 1):
         far, deepest = farthest(step, projection)
@@ -170,13 +201,8 @@ def project_end(step: BodyStep, projection: Projection) -> tuple[int, int]:
         enough = 0.1 * limit
         if problem.contacts.first[-1] > MANY:
             enough = max(enough, min(CURVED * far, FIRST) * far)
-        agree, used = close_gaps(step, projection, enough)
+        held, used = close_or_let_go(step, projection, enough, held, loosely)
         factors += used
-        if not agree or (loosely and held and strains(problem, projection.work, projection.iterate.v)):
-            held = False
-            let_go(step, projection)
-            _agree, used = close_gaps(step, projection, enough)
-            factors += used
         note_shift(step, projection, it)
         shift_end(step, projection)
     return -1 - PASSES, factors

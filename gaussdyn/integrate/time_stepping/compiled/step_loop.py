@@ -86,6 +86,15 @@ def same_label(mark: IntArray, m: int, label: IntArray, f: int) -> bool:
     return bool(same)
 
 
+@kernel(f"int64({I2}, int64, int64, {I2}, int64)", borrows=True)
+def place_of_label(known: IntArray, begin: int, end: int, label: IntArray, f: int) -> int:
+    """Return where between two places among those known the label of feature f is, the end if it is not there."""
+    m = begin
+    while m < end and not same_label(known, m, label, f):
+        m += 1
+    return m
+
+
 @kernel(f"boolean(BodyStep, int64, {A2})", borrows=True)
 def carry_over(step: BodyStep, n: int, work: Array) -> bool:
     """Give the n features found the impulses and modes of those with the same labels, and their laws.
@@ -100,9 +109,7 @@ def carry_over(step: BodyStep, n: int, work: Array) -> bool:
             work[f, k] = impulse[f, k]
     j, changed = 0, n != old
     for f in range(n):
-        m = j
-        while m < old and not same_label(mark, m, label, f):
-            m += 1
+        m = place_of_label(mark, j, old, label, f)
         changed = changed or m != f
         numbers[NOW, f] = numbers[MODE, m] if m < old else OPEN
         for k in range(3):
@@ -169,6 +176,43 @@ def meets_left(step: BodyStep, n: int) -> bool:
     return some
 
 
+@kernel("int64(BodyStep, BodySolver, BodySpan)", borrows=True)
+def look_for_rest(step: BodyStep, solver: BodySolver, span: BodySpan) -> int:
+    """Return RESTS if some bodies may be left out, WAKES if the others rest, too, else DONE; once in a step."""
+    if step.counts[CHECKED] != 0:
+        return DONE
+    step.counts[CHECKED] = 1
+    found = find_resting(step, solver, span)
+    if found == ALL_REST and left_out(step):
+        return WAKES
+    return RESTS if found == RESTS else DONE
+
+
+@kernel("int64(BodyStep, BodySolver, Projection, BodySpan, int64)", borrows=True)
+def enter_contacts(step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, n: int) -> int:
+    """Give the n features found all that is known of them, by pairs; return DONE, or what is to be done before."""
+    count, pairs, of = step.counts, step.memory.pairs, step.acting.marks[OF]
+    if n + len(step.left.key) > len(step.features.kind):
+        count[PAIRS] = n + len(step.left.key)
+        return ROOM
+    if left_out(step) and meets_left(step, n):
+        count[LISTED] = n
+        return WAKES
+    if carry_over(step, n, solver.iterate.best):
+        count[OTHERS] = 1
+    count[FEATURES] = n
+    count[PAIRS] = group_pairs(step.features.bodies, n, pairs, of, step.touched)
+    said = look_for_rest(step, solver, span)
+    if said == DONE and not same_pairs(count[PAIRS], pairs, solver.problem.contacts.pair):
+        said = GRAPH
+    if said != DONE:
+        count[LISTED] = n
+        return said
+    for f in range(n):
+        projection.aside.marks[OF, f] = of[f]
+    return DONE
+
+
 @kernel("int64(Rules, Search, BodyStep, BodySolver, Projection, BodySpan)", borrows=True)
 def find_contacts(
     rules: Rules, find: Search, step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan
@@ -179,35 +223,17 @@ def find_contacts(
     its graph has been analysed, those listed. Bodies that rest apart are left out (RESTS) until something comes near
     them, or the others rest, too (WAKES).
     """
-    count, n = step.counts, step.counts[FEATURES]
+    count = step.counts
     still = rules.trusts and step.laws[STANDS] == span.dt and not left_out(step)
     if left_out(step) and count[CHECKED] == 0 and must_wake(rules, step, span):
         return WAKES
     apply_loads(step.bodies, step.loads, step.state.force, span.t + (1.0 - span.theta) * span.dt)
     if not still:
-        count[SERVES], pairs, of = 0, step.memory.pairs, step.acting.marks[OF]
+        count[SERVES] = 0
         n = count[LISTED] if count[LISTED] > 0 else search(find, step, span.dt, rules.gravity)
-        if n + len(step.left.key) > len(step.features.kind):
-            count[PAIRS] = n + len(step.left.key)
-            return ROOM
-        if left_out(step) and meets_left(step, n):
-            count[LISTED] = n
-            return WAKES
-        if carry_over(step, n, solver.iterate.best):
-            count[OTHERS] = 1
-        count[FEATURES] = n
-        count[PAIRS] = group_pairs(step.features.bodies, n, pairs, of, step.touched)
-        if count[CHECKED] == 0:
-            count[CHECKED] = 1
-            found = find_resting(step, solver, span)
-            if found == RESTS or (found == ALL_REST and left_out(step)):
-                count[LISTED] = n
-                return RESTS if found == RESTS else WAKES
-        if not same_pairs(count[PAIRS], pairs, solver.problem.contacts.pair):
-            count[LISTED] = n
-            return GRAPH
-        for f in range(n):
-            projection.aside.marks[OF, f] = of[f]
+        said = enter_contacts(step, solver, projection, span, n)
+        if said != DONE:
+            return said
     if not begin_step(step, solver, span, still):
         count[SERVES] = 0
     return DONE

@@ -261,6 +261,12 @@ class Stretch:
         yield first
         yield from (self.step(k).state for k in range(len(self) - 1))
 
+    @property
+    def sound(self) -> int:
+        """How many steps there are before the first one that ends in numbers that are not finite."""
+        sound = np.isfinite(np.column_stack([self.q, self.v])).all(axis=1)
+        return len(self) if sound.all() else int(sound.argmin())
+
     def until(self, n: int) -> Stretch:
         """Return the first n > 0 steps."""
         notes = tuple(note for note in self.notes if note[0] < n)

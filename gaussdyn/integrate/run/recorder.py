@@ -186,9 +186,15 @@ class Recorder:
     def add(self, steps: Stretch, found: Sequence[Finding] = ()) -> None:
         """Record steps, of whose first ones this was found.
 
-        If a function of the system or an output fails at a state, what was before is recorded, and it is raised.
+        If a function of the system or an output fails at a state, what was before is recorded, and it is raised; so is
+        a step that ends in no state.
         """
         self._check(steps)
+        if (n := steps.sound) < len(steps):
+            if n > 0:
+                self.add(steps.until(n), found[:n])
+            given = f"a step from t = {self.final.t:g} s to numbers that are not finite"
+            raise InputError("stepper", given, "states", "Take smaller steps, as MoreauJean(dt=1e-4).")
         numbers = self.count + 1 + np.arange(len(steps))
         chosen = self._chosen(numbers)
         extra: list[list[float]] = []

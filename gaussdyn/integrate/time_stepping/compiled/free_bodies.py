@@ -29,6 +29,7 @@ from .left_out import leave_out, take_back
 from .records import (
     ACTS,
     ANSWERED,
+    BEYOND,
     CHECKED,
     CLAIMS,
     DONE,
@@ -347,7 +348,7 @@ class CompiledBodies:
 
     def _helped(self, run: _Run, code: int) -> bool:
         """Return whether kernels can go on with the step at hand after all."""
-        if code == UNLISTED or (code == HARD and self._cuts(run)):
+        if code in (BEYOND, UNLISTED) or (code == HARD and self._cuts(run)):
             return False
         solved = code == HARD and self._solve(run.row(self.space.count))
         return solved or self._at_middle(run, code)

@@ -23,7 +23,7 @@ REST_E, REST_GOAL, REST_CONE, REST_GAP, REST_POTENTIAL, REST_ROUGH, REST_DT = ra
 FACTORS, PROXIMAL, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
 # Entries of `BodyStep.counts`
 TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN, CHECKED, CLAIMS = range(13)
-DONE, GRAPH, ROOM, HARD, OVERLAP, GAINS, UNLISTED, RESTS, WAKES = range(9)  # what a step ends with, see `step`
+DONE, GRAPH, ROOM, HARD, OVERLAP, GAINS, UNLISTED, RESTS, WAKES, BEYOND = range(10)  # what a step ends with, see `step`
 
 
 @record(A1, A3, I1, by_value=True)

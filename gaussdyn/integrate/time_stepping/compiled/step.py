@@ -8,7 +8,7 @@ more it is settled what follows (`end_passes`).
 What the kernels cannot do themselves they hand to their caller by a code: a new graph of contacts to be analysed
 (GRAPH), too little room (ROOM), a contact problem that Newton's method on the modes does not solve (HARD), a projection
 that does not succeed (OVERLAP), an impact that may gain energy (GAINS), a step at whose end bodies overlap in a contact
-that is not listed (UNLISTED).
+that is not listed (UNLISTED), an end that is no state, of numbers that have no squares (BEYOND).
 """
 
 from __future__ import annotations
@@ -179,11 +179,12 @@ def refresh(
 
 @kernel(f"float64({A3}, {A2}, {A2}, {A2})", borrows=True)
 def largest_change(M: Array, h: Array, v: Array, guess: Array) -> float:
-    """Return the largest change of speed of a body (spins by the radius of gyration), relative to the largest speed."""
+    """Return the largest change of speed of a body (spins by the radius of gyration), relative to the largest speed.
+
+    Infinite where that of a body has no square: such passes do not settle.
+    """
     change = speed = 0.0
     for i in range(len(v)):
-        if not np.isfinite(v[i, 0] + v[i, 1] + v[i, 2] + v[i, 3] + v[i, 4] + v[i, 5]):
-            return np.inf
         m = M[i, 3, 0]
         d = e = 0.0
         for k in range(3):
@@ -191,6 +192,8 @@ def largest_change(M: Array, h: Array, v: Array, guess: Array) -> float:
             x, y, z = v[i, k] - guess[i, k], v[i, 3 + k] - guess[i, 3 + k], h[i, k] / m
             d += x * x + J * y * y
             e += v[i, k] * v[i, k] + J * v[i, 3 + k] * v[i, 3 + k] + z * z
+        if not np.isfinite(d + e):
+            return np.inf
         change, speed = max(change, d), max(speed, e)
     return float(np.sqrt(change / speed)) if change > 0.0 else 0.0
 

@@ -24,6 +24,7 @@ from .impact_dissipation import begin_again, find_impact, note_acting, work_gain
 from .keep_bodies import keep_again, keep_contacts, keep_state, keep_try, keep_works
 from .records import (
     ANSWERED,
+    BEYOND,
     CHECKED,
     CLAIMS,
     CLOSES,
@@ -297,6 +298,18 @@ def judge_impact(step: BodyStep, solver: BodySolver, projection: Projection, spa
     return DONE
 
 
+@kernel("boolean(BodyStep)", borrows=True)
+def ends_somewhere(step: BodyStep) -> bool:
+    """Return whether the end of the step is a state, of numbers that have squares."""
+    q1, v1, total = step.state.q1, step.state.guess, 0.0
+    for i in range(len(v1)):
+        for k in range(6):
+            total += v1[i, k] * v1[i, k]
+        for k in range(7):
+            total += q1[i, k] * q1[i, k]
+    return bool(np.isfinite(total))
+
+
 @kernel(f"int64(BodyStep, BodySolver, Projection, BodySpan, {A1})", borrows=True)
 def solve_and_judge(step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, log: Array) -> int:
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
@@ -309,6 +322,8 @@ def solve_and_judge(step: BodyStep, solver: BodySolver, projection: Projection, 
     log[PROXIMAL] += answer.slow
     if answer.code != DONE:
         return int(answer.code)
+    if not ends_somewhere(step):
+        return BEYOND
     count[STAGE], count[SERVES] = SOLVED, answer.keeps and middle == 0.0
     if moved_from(step, solver):
         log[PATH] = max(log[PATH], 1.0)

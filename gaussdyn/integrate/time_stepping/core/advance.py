@@ -27,6 +27,7 @@ from .outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, rememb
 from .outside.many_steps import ManySteps
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
+    BEYOND,
     DONE,
     E_,
     FAULT,
@@ -223,7 +224,7 @@ class CompiledSystem:
         """Return a step that could not be solved, with the best velocity there is."""
         self._last, data = None, self.parts.data
         span, found = ending.span, ending.unsolved
-        if code in (FAULT, MASS):
+        if code in (BEYOND, FAULT, MASS):
             check_functions(self, state, span, control)
         solution = unsolved(self, code, span, control) if found is None else found
         end, p = state, dict[str, Array]()

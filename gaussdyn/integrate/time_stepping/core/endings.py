@@ -17,9 +17,9 @@ from ....arrays import Array, IntArray
 from ....programs.solution.solution import Solution
 from ...impact.restitution_scaling import GAIN, largest_share
 from ..scheme import MAX_PASSES
-from .outside.unsolved import answered, asks, overlap, stiffness, usable
+from .outside.unsolved import answered, asks, known, overlap, stiffness, usable
 from .python_system import Stiff
-from .records import AT, DONE, GAINED, GAINS, HARD, MOVED, OVERLAP, UNSETTLED, Data, Span
+from .records import AT, BEYOND, DONE, GAINED, GAINS, HARD, MOVED, OVERLAP, UNSETTLED, Data, Span
 
 if TYPE_CHECKING:
     from .advance import CompiledSystem
@@ -98,6 +98,8 @@ class Ending:
         for _ in range(MAX_PASSES):
             if not asks(self.kernels, code):
                 return code
+            if not known(self.kernels):
+                return BEYOND
             found = answered(self.kernels, self.span, self.control)
             if not usable(found):
                 self.unsolved = self.unsolved or found

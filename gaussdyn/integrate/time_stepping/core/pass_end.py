@@ -244,10 +244,14 @@ def look_ahead(model: Model, data: Data, work: Work, push: Push, span: Span, bli
 
 @kernel("float64(Layout, Data, Work, float64)", borrows=True)
 def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
-    """Return the largest change of the data since the last pass, relative to its own size, and keep the data."""
+    """Return the largest change of the data since the last pass, relative to its own size, and keep the data.
+
+    Infinite where data is no number: such passes do not settle.
+    """
     nv, size, most, far = len(data.v), work.momentum, 0.0, 0.0
-    fastest = 0.0
+    fastest = known = 0.0
     for i in range(nv):
+        known += data.h[i]
         most = max(most, size[i])
         far = max(far, dt * abs(data.h[i] - work.hu[i]))
         fastest += size[i] * work.speed[i]
@@ -259,13 +263,14 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
             continue
         change, scale = 0.0, work.size[k] * fastest
         for i in range(layout.start[k], layout.start[k + 1]):
+            known += data.w[i]
             change = max(change, abs(data.w[i] - work.wu[i]))
             work.wu[i] = data.w[i]
         part = change / (work.size[k] if work.size[k] > 0.0 else 1.0)
         if layout.kind[k] != SOFT and part > longest:
             data.log[MOVED], longest = k + 1.0, part
         far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
-    return far
+    return far if np.isfinite(known + fastest) else np.inf
 
 
 @kernel("void(Layout, Work, Problem)", borrows=True)

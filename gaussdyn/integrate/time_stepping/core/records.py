@@ -21,7 +21,7 @@ MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(
     6
 )  # columns of `Rows.law`; CAP of contacts holds mu_t, MU_S of dry rows the cap at rest
 PLANAR, PROGRAM, CALLBACK, SPATIAL, FOREST = range(5)  # who evaluates
-DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
+DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM, BEYOND = range(10)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
 LOGGED = 17

@@ -15,6 +15,7 @@ from .linear import dot, multiply_abs, multiply_mass, row_dot, row_dot_abs
 from .problem.contact_problem import Problem, note_modes
 from .records import (
     ACCELERATION,
+    BEYOND,
     CHANGED,
     CONE,
     DONE,
@@ -140,8 +141,13 @@ def take_books(model: Model, data: Data, span: Span, v_mid: Array) -> bool:
 
 @kernel("int64(Model, Data, Work, Problem, Span, boolean)", borrows=True)
 def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, accepts: bool) -> int:
-    """Note modes, energies and work where they are asked for; GAINS if an impact gained energy, unless accepted."""
+    """Note modes, energies and work where they are asked for; GAINS if an impact gained energy, unless accepted.
+
+    BEYOND where the end is no state: numbers that have no squares.
+    """
     layout, log, v_mid, none = model.layout, data.log, data.V[1], data.V[6]
+    if not np.isfinite(dot(data.q1, data.q1) + dot(data.v1, data.v1)):
+        return BEYOND
     for j in range(len(data.v)):
         data.v1[j] = data.v1[j] if abs(data.v1[j]) >= GONE else 0.0
         v_mid[j] = 0.5 * (data.v[j] + data.v1[j])

@@ -22,12 +22,29 @@ from .....programs.solution.solution import Solution
 from .....programs.solution.status import Status
 from ...scheme import ALLOWED, MAX_PASSES, PASSES, ROUGH, ROUNDING
 from ..problem.dependent_joints import COUNT, LOOKED
-from ..records import CAP, CHANGE, DEPENDENT, E_, FOREST, GOAL, HARD, MU, MU_R, MU_S, OVERLAP, SOFT, UNSETTLED, Span
+from ..records import (
+    BEYOND,
+    CAP,
+    CHANGE,
+    DEPENDENT,
+    E_,
+    FOREST,
+    GOAL,
+    HARD,
+    MU,
+    MU_R,
+    MU_S,
+    OVERLAP,
+    SOFT,
+    UNSETTLED,
+    Span,
+)
 from ..records import PASSES as PASSES_TAKEN
 
 if TYPE_CHECKING:
     from ..advance import CompiledSystem
 
+GROWS = "the motion grows beyond all numbers; take a smaller step (MoreauJean(dt=1e-4)), or look at what drives it"
 STIFF = 0.3  # of the mass: what makes passes diverge, or hardly contract
 FORBIDDEN = "a motion that they do not allow, or too large a step"
 APART = f"the joints depend on one another, and none of their configurations is near the midpoint: {FORBIDDEN}"
@@ -53,6 +70,18 @@ def answered(kernels: CompiledSystem, span: Span, control: Array | None) -> Solu
     _put_blocks(kernels, dynamics, impulses)
     data.log[E_], data.log[GOAL] = E, max(span.tol, E if found.solved else 0.0)
     return found
+
+
+def known(kernels: CompiledSystem) -> bool:
+    """Return whether the data of the contact problem at hand are numbers, and so are their products."""
+    data = kernels.parts.data
+    return all(_squared(x[:n]) for x, n in ((data.w, kernels.parts.model.layout.counts[1]), (data.h, None)))
+
+
+def _squared(x: Array) -> bool:
+    """Return whether the square of a vector is a number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(x @ x))
 
 
 def usable(found: Solution) -> bool:
@@ -91,7 +120,7 @@ def problem_as_far_as_known(
 ) -> LocalDynamics:  # fmt: skip
     """Return the contact problem of the last pass, or the start of the step where there has been none."""
     data = kernels.parts.data
-    if data.log[PASSES_TAKEN] > 0.0 and np.isfinite(data.w).all() and np.isfinite(data.h).all():
+    if data.log[PASSES_TAKEN] > 0.0 and known(kernels):
         return problem_at_hand(kernels, span, control)
     return snapshot(kernels.system, state, level="velocity", dt=span.dt, control=control)
 
@@ -175,6 +204,9 @@ def overlap(kernels: CompiledSystem) -> tuple[str, float]:
 def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | None) -> Solution:
     """Return the solution of a step that the kernels could not end, in words; with the last v+ where there is one."""
     data, (id, off) = kernels.parts.data, overlap(kernels)
+    beyond = _beyond_numbers(kernels, span) if code in (OVERLAP, UNSETTLED, HARD, BEYOND) else ""
+    if beyond:
+        return Solution(problem=None, status=Status.UNDECIDED, message=beyond)
     words = f"v+ still moved by {data.log[CHANGE]:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
     if code == OVERLAP:
         words = f"{id} is violated by {off:.3g} m after {PASSES} passes of the position projection"
@@ -186,6 +218,25 @@ def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | No
             return found.but(x=None)
     words = APART if data.bound.known[LOOKED] else "a function of the system gives what is no finite number"
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
+
+
+def _beyond_numbers(kernels: CompiledSystem, span: Span) -> str:
+    """Return in words which velocity or coordinate of the end has no square that is a number, or what it came from.
+
+    Empty if all have one.
+    """
+    data, readings = kernels.parts.data, getattr(kernels.system, "readings", None)
+    before, after = np.concatenate([data.q, data.v]), np.concatenate([data.q1, data.v1])
+    if _squared(after):
+        if known(kernels) and np.isfinite(data.log[CHANGE]):
+            return ""
+        return f"forces, rates or energies of this step, from t = {span.t:g} s on, overflow: {GROWS}"
+    far = np.where(np.isfinite(after), np.abs(after), np.inf)
+    k = int(np.lexsort((np.abs(before), far))[-1])  # of those that are no numbers the one that was largest
+    at, letter = (k, "q") if k < len(data.q) else (k - len(data.q), "v")
+    name, unit = (f"{letter}{at}", "") if readings is None else getattr(readings(), letter)[at]
+    ends, was = f"{name} would be {after[k]:.3g} {unit}".rstrip(), f"{before[k]:.3g} at t = {span.t:g} s"
+    return f"{ends} at the end of this step, t = {span.t_end:g} s, where it was {was}: {GROWS}"
 
 
 def _as_they_are(kernels: CompiledSystem, span: Span, control: Array | None) -> LocalDynamics:
@@ -215,7 +266,7 @@ def check_functions(kernels: CompiledSystem, state: State, span: Span, control: 
             "force(t, q, v)", "a force that overflows", "a finite force", "Take a smaller step: MoreauJean(dt=1e-4)."
         )
     for v in (data.v1, there.x_free):
-        if np.isfinite(v).all():
+        if _squared(v):
             mean = (1.0 - span.theta) * state.v + span.theta * v
             rows_of(system, span.t_end, system.move(state.q, mean, span.dt), v)
     if not np.isfinite(data.w).all():

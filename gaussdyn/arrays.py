@@ -32,6 +32,8 @@ def vector(name: str, value: ArrayLike, size: int | None = None, *, finite: bool
     InputError
         If `value` is not numeric, has another shape, or holds NaN or infinity.
     """
+    if type(value) is np.ndarray and value.dtype is FLOAT and value.ndim == 1 and size in (None, len(value)):
+        return finite_only(name, value.copy()) if finite else value.copy()
     if isinstance(value, list) and len(value) == size and size <= SMALL and _finite_floats(value):
         return np.array(value)
     x = _numbers(name, value)

@@ -16,9 +16,30 @@ def maker(cls: type[T]) -> Callable[..., T]:
     each field past a class that forbids it. Here the fields are put into a value of a class with the same slots that
     does not, which then gets its own class.
     """
-    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-    place: dict[str, Any] = {"open_": type(cls.__name__, (), {"__slots__": tuple(names)}), "closed": cls}
-    lines = [f"def make({', '.join(names)}):", "made = open_()", *(f"made.{name} = {name}" for name in names)]
-    exec("\n    ".join([*lines, "made.__class__ = closed", "return made"]), place)
-    made: Callable[..., T] = place["make"]
+    names, place = _fields(cls)
+    made: Callable[..., T] = _compiled(place, f"{', '.join(names)}", "made = open_()", names)
     return made
+
+
+def filler(cls: type[T]) -> Callable[..., T]:
+    """Return a function of a new value of a frozen dataclass with slots, and all its fields, that puts these: `maker`.
+
+    For an `__init__` of its own.
+    """
+    names, place = _fields(cls)
+    filled: Callable[..., T] = _compiled(place, f"made, {', '.join(names)}", "put(made, '__class__', open_)", names)
+    return filled
+
+
+def _fields(cls: type[Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return the names of the fields, and what the code refers to."""
+    names = [field.name for field in fields(cls)]
+    open_ = type(cls.__name__, (), {"__slots__": tuple(names)})
+    return names, {"open_": open_, "closed": cls, "put": object.__setattr__}
+
+
+def _compiled(place: dict[str, Any], arguments: str, first: str, names: list[str]) -> Any:
+    """Return a function that puts fields into a value of the open class, and closes it."""
+    lines = [f"def make({arguments}):", first, *(f"made.{name} = {name}" for name in names)]
+    exec("\n    ".join([*lines, "made.__class__ = closed", "return made"]), place)
+    return place["make"]

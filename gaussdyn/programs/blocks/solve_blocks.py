@@ -79,27 +79,30 @@ def solve_blocks(
         SOLVED if the residuals recomputed from the problem are small; INFEASIBLE or NO_SOLUTION with a certificate;
         else MAX_ITERATIONS, UNDECIDED or TIME_LIMIT with the best point found.
     """
-    blocks, work = as_blocks(problem), Work(seconds=seconds)
-    found = _solved(problem, blocks, start, tol, work, thorough=thorough, effort=effort)
+    blocks, work = as_blocks(problem), None
+    if blocks.idle and (start is None or not blocks.q.any()):
+        found = _without_reactions(problem, blocks, tol)
+    else:
+        last = None if start is None else vector("start", start, len(blocks.q))
+        answer, quick = _by_one_call(problem, blocks, last, tol)
+        if answer is None:
+            work = Work(seconds=seconds)
+            answer = _searched(problem, blocks, last, tol, work, quick, thorough=thorough, effort=effort)
+        found = answer
     if blocks.table.steep and found.solved and start is None and blocks.form is None:  # not in a run
         found = steady(found, blocks, tol)
-    return timely(found, work)
+    return found if work is None else timely(found, work)
 
 
-def _solved(
-    problem: Problem, blocks: ComplementarityProblem, start: Array | None, tol: float, work: Work, *, thorough: bool,
-    effort: float,
+def _searched(
+    problem: Problem, blocks: ComplementarityProblem, last: Array | None, tol: float, work: Work,
+    quick: Solution | None, *, thorough: bool, effort: float,
 ) -> Solution:  # fmt: skip
-    if blocks.idle and (start is None or not blocks.q.any()):
-        return _without_reactions(problem, blocks, tol)
-    last = None if start is None else vector("start", start, len(blocks.q))
-    answer, quick = _by_one_call(problem, blocks, last, tol)
-    if answer is not None:
-        return answer
+    """Return the answer of the methods for many blocks, then of all in turn; `quick` is a solution known already."""
     answer, many = _by_blocks(problem, blocks, last, tol, work)
     if answer is not None:
         return answer
-    search = _Search(problem, blocks, tol, work, many, start is not None)
+    search = _Search(problem, blocks, tol, work, many, last is not None)
     search.allow(effort)
     search.best = quick if quick is not None else search.best
     for stage in (search.quick, search.proofs, search.thorough)[: 3 if thorough else 2]:
@@ -121,10 +124,12 @@ def _by_one_call(
     problem: Problem, blocks: ComplementarityProblem, last: Array | None, tol: float
 ) -> tuple[Solution | None, Solution | None]:
     """Return the answer for a few blocks, and what solves them though another solution may be nearer to `last`."""
-    quick = few_blocks(problem, blocks, tol, last)
-    if quick is None or not _holds(quick, tol):
+    quick, holds = few_blocks(problem, blocks, tol, last)
+    if quick is None or not holds:
         return None, None
-    near = near_few(problem, blocks, tol, last) if last is not None and is_far(quick.r, last) else quick
+    if last is None:
+        return quick, quick
+    near = near_few(problem, blocks, tol, last) if is_far(quick.r, last) else quick
     return (None if near is None else nearer(quick, near, last)), quick
 
 

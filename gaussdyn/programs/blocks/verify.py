@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ..frozen import maker
 from ..laws.laws import MU, MU_S
-from ..problems.complementarity import ComplementarityProblem, Problem, as_blocks
+from ..problems.complementarity import NOTHING, ComplementarityProblem, Problem, as_blocks
 from ..solution.residuals import TOL, Residuals, examine
 from ..solution.solution import Solution
 from ..solution.status import Status
@@ -79,8 +79,11 @@ def verified(
     if not math.isfinite(figures.E):
         r = np.zeros(len(r))
         figures, modes, u = examine(blocks, r)
-    x, lam = blocks.recover(r)
-    solved = figures.small(tol) and (blocks.form is None or not contradiction(blocks, x))
+    if blocks.form is None:
+        x, lam, solved = NOTHING, NOTHING, figures.small(tol)
+    else:
+        x, lam = blocks.recover(r)
+        solved = figures.small(tol) and not contradiction(blocks, x)
     unique = Uniqueness(blocks, r, modes) if solved else (None, None)
     return _solution(
         problem=problem, status=Status.SOLVED if solved else Status.MAX_ITERATIONS,

@@ -46,6 +46,10 @@ class LawTable:
         Whether some law is Dry, whose parameters have units.
     steep : bool
         Whether some friction that acts through mu |u_T| is so large that the rounding of u_T counts.
+    arrays : (IntArray, IntArray, Array)
+        code, start and P, as kernels take them.
+    size : int
+        Rows in all.
     """
 
     laws: tuple[Law, ...]
@@ -60,6 +64,8 @@ class LawTable:
     plain: bool
     dry: bool
     steep: bool
+    arrays: tuple[IntArray, IntArray, Array]
+    size: int
 
     __repr__ = brief
 
@@ -98,14 +104,17 @@ class LawTable:
         code = np.array([law.code for law in few.values()], dtype=np.int64)[which]
         cone = np.array([law.cone for law in few.values()], dtype=np.bool_)[which]
         start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-        rows = [law.friction_rows() for law in few.values()]
-        friction = np.concatenate([np.zeros(0), *(rows[k] for k in which)])
+        sliding = [law.friction_rows() for law in few.values()]
+        friction = np.concatenate([np.zeros(0), *(sliding[k] for k in which)])
         ambiguous = bool((P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP])).any())
         one_sided = bool(ONE_SIDED[code].all())
         widest, kinds = int(size.max(initial=0)), {law.code for law in few.values()}
         plain, dry = kinds <= {Unilateral.code, Sliding.code}, Dry.code in kinds
         steep = bool((P[np.isin(code, (Coulomb.code, Rolling.code, Torsional.code))][:, [MU, CAP, MU_R]] > STEEP).any())
-        return LawTable(laws, code, start, P, cone, friction, ambiguous, one_sided, widest, plain, dry, steep)
+        arrays, rows = (code, start, P), int(start[-1])
+        return LawTable(
+            laws, code, start, P, cone, friction, ambiguous, one_sided, widest, plain, dry, steep, arrays, rows
+        )
 
     def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
         """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._show import brief
-from ...arrays import Array, IntArray, finite_only, matrix, vector
+from ...arrays import FLOAT, Array, IntArray, finite_only, matrix, vector
 from ...errors import InputError
-from ..frozen import maker
+from ..frozen import filler, maker
 from ..laws.law_table import LawTable
 from ..laws.laws import Law, Unilateral
 from .condensation import Elimination
@@ -114,6 +114,7 @@ class Rows:
     indptr: IntArray
     D: Array
     spectra: Array  # (n, 3): lowest and highest eigenvalue of the symmetric part of W_kk, and |W_kk|
+    arrays: tuple[Array, IntArray, IntArray]  # data, indices and indptr, as kernels take them
 
     __repr__ = brief
 
@@ -121,7 +122,7 @@ class Rows:
 _rows = maker(Rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False, init=False)
 class ComplementarityProblem:
     """Find r with u = W r + W_abs |r| + q and (u_k, r_k) in law k, for every block k.
 
@@ -161,24 +162,17 @@ class ComplementarityProblem:
     idle: bool = field(init=False, repr=False)
     elimination: Elimination | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        table, q = LawTable.of(self.laws), vector("q", self.q, finite=False)
-        _check_sizes(table, q)
-        self._describe(_matrix("W", self.W, len(q), len(q), finite=False), q, table)
-        if self.W_abs is not None:
-            object.__setattr__(self, "W_abs", _matrix("W_abs", self.W_abs, len(q), len(q)))
-
-    def _describe(self, W: Matrix, q: Array, table: LawTable) -> None:
-        """Take over numbers of the right shapes, with what follows from them."""
-        rows, rho, idle = _described(W, q, table, given=self.form is None)
-        put = object.__setattr__
-        put(self, "W", W)
-        put(self, "q", q)
-        put(self, "laws", table.laws)
-        put(self, "table", table)
-        put(self, "rows", rows)
-        put(self, "rho", rho)
-        put(self, "idle", idle)
+    def __init__(
+        self, *, W: Matrix, q: Array, laws: Sequence[Law], W_abs: Matrix = None, form: GlobalForm | None = None,
+        elimination: Elimination | None = None,
+    ) -> None:  # fmt: skip
+        table, q = LawTable.of(laws), vector("q", q, finite=False)
+        m = len(q)
+        _check_sizes(table, m)
+        W = _matrix("W", W, m, m, finite=False)
+        rows, rho, idle = _described(W, q, table, given=form is None)
+        W_abs = None if W_abs is None else _matrix("W_abs", W_abs, m, m)
+        _fill(self, W, q, table.laws, W_abs, form, table, rows, rho, idle, elimination)
 
     def __repr__(self) -> str:
         """Return one line: the number of blocks, of rows, and the laws' names."""
@@ -198,20 +192,17 @@ class ComplementarityProblem:
         if sp.issparse(W):
             W_abs = None if form.B_abs is None else form.J @ elimination.spread(form.B_abs)
             return cls(W=W, q=q, laws=laws, W_abs=W_abs, form=form, elimination=elimination)
-        table, problem, put = LawTable.of(laws), object.__new__(cls), object.__setattr__
-        _check_sizes(table, q)
-        put(problem, "form", form)
-        put(problem, "elimination", elimination)
-        put(problem, "W_abs", None if form.B_abs is None else np.asarray(form.J @ elimination.spread(form.B_abs)))
-        problem._describe(np.ascontiguousarray(W), q, table)
-        return problem
+        table, W = LawTable.of(laws), np.ascontiguousarray(W)
+        _check_sizes(table, len(q))
+        W_abs = None if form.B_abs is None else np.asarray(form.J @ elimination.spread(form.B_abs))
+        rows, rho, idle = _described(W, q, table, given=False)
+        new: ComplementarityProblem = object.__new__(cls)
+        return _fill(new, W, q, table.laws, W_abs, form, table, rows, rho, idle, elimination)
 
     def motion(self, r: Array) -> Array:
         """Return u = W r + W_abs |r| + q."""
         u = np.empty(len(self.q))
-        _kernels()[1](
-            (self.rows.data, self.rows.indices, self.rows.indptr), self.q, np.ascontiguousarray(r, np.float64), u
-        )
+        _kernels()[1](self.rows.arrays, self.q, np.ascontiguousarray(r, np.float64), u)
         return u if self.W_abs is None else u + np.asarray(self.W_abs @ np.abs(r)).ravel()
 
     def recover(self, r: Array) -> tuple[Array, Array]:
@@ -226,16 +217,21 @@ class ComplementarityProblem:
         return elimination.motion(load)
 
 
-def _check_sizes(table: LawTable, q: Array) -> None:
+_fill = filler(ComplementarityProblem)
+
+
+def _check_sizes(table: LawTable, rows: int) -> None:
     """Raise InputError unless the blocks of the laws have as many rows as there are."""
-    if table.start[-1] != len(q):
+    if table.size != rows:
         mend = "A planar contact is Coulomb(mu, dim=2)."
-        raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
+        raise InputError("laws", f"blocks of {table.size} rows in all", f"{rows} rows, the size of q", mend)
 
 
 def _matrix(name: str, value: Matrix, rows: int, cols: int, *, finite: bool = True) -> Matrix:
     if value is None:
         return None
+    if type(value) is np.ndarray and value.dtype is FLOAT and not finite and value.shape == (rows, cols):
+        return value.copy()  # as `matrix` does: a contact from Python takes few microseconds
     if type(value) is np.ndarray or not sp.issparse(value):
         return matrix(name, value, rows, cols, finite=finite) if rows * cols else np.zeros((rows, cols))
     if value.shape != (rows, cols):
@@ -273,7 +269,7 @@ def _described(W: Matrix, q: Array, table: LawTable, *, given: bool) -> tuple[Ro
         finite_only("W", data)
     if not monotone and given:  # what joints leave of a W that was condensed may be nothing but rounding
         _check_cone_blocks(spectra, D, table)
-    return _rows(data, indices, indptr, D, spectra), rho, idle
+    return _rows(data, indices, indptr, D, spectra, rows), rho, idle
 
 
 def _full(m: int) -> tuple[IntArray, IntArray]:

@@ -61,7 +61,8 @@ class Residuals:
         Never with |r| above 4.5e7 |rho q|, nor with E above 1e-8: where a reaction runs to infinity rounding hides any
         residual (at 1e16 the map itself is exactly 0), and above 1e-8 no mode is settled.
         """
-        return self.floor <= BORDER and max(tol, min(10.0 * self.floor, BORDER)) >= self.E
+        E, floor = self.E, self.floor
+        return floor <= BORDER and (tol >= E or min(10.0 * floor, BORDER) >= E)
 
     def to_json(self) -> dict[str, float | None]:
         """Return the figures under the keys of the file formats (null where unknown or not finite)."""
@@ -148,7 +149,7 @@ def modes(problem: ComplementarityProblem, u: Array, r: Array, rho: Array | None
     rho = problem.rho if rho is None else rho
     u, r, rho = (np.ascontiguousarray(x, np.float64) for x in (u, r, rho))
     table, codes = problem.table, np.empty(len(rho), np.int64)
-    _kernels()[1]((table.code, table.start, table.P), problem.q, u, r, rho, BORDER, np.empty(12), codes)
+    _kernels()[1](table.arrays, problem.q, u, r, rho, BORDER, np.empty(12), codes)
     return _names(codes)
 
 
@@ -156,15 +157,12 @@ def examine(
     problem: ComplementarityProblem, r: Array, rho: Array | None = None
 ) -> tuple[Residuals, tuple[str, ...], Array]:
     """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
-    rho = problem.rho if rho is None else rho
+    rho, table = problem.rho if rho is None else rho, problem.table
     r = np.ascontiguousarray(r, np.float64)
-    u, out, codes = problem.q.copy(), np.empty(10), np.empty(len(rho), np.int64)
+    u, out, codes = problem.q.copy(), np.empty(10), table.code.copy()  # written over: quicker than a new one
     if problem.W_abs is not None:
         u += np.asarray(problem.W_abs @ np.abs(r)).ravel()
-    rows, table = problem.rows, problem.table
-    finite = _kernels()[0](
-        (rows.data, rows.indices, rows.indptr), (table.code, table.start, table.P), problem.q, r, rho, u, out, codes
-    )
+    finite = _kernels()[0](problem.rows.arrays, table.arrays, problem.q, r, rho, u, out, codes)
     if not finite and not np.isfinite(r).all():
         return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
     return _figures(*out.tolist()), _names(codes), u

@@ -22,15 +22,15 @@ class Uniqueness(Sequence[bool | None]):
 
     __slots__ = ("_arguments", "_pair")
 
-    def __init__(self, problem: ComplementarityProblem, r: Array, modes: tuple[str, ...]) -> None:
-        self._arguments = (problem, r, modes)
-        self._pair: tuple[bool | None, ...] = ()
+    def __init__(self, *arguments: Any) -> None:
+        self._arguments = arguments
+        self._pair: tuple[bool | None, ...] | None = None
 
     def __len__(self) -> int:
         return 2
 
     def __getitem__(self, k: Any) -> Any:
-        if not self._pair:
+        if self._pair is None:
             self._pair = uniqueness(*self._arguments)
         return self._pair[k]
 

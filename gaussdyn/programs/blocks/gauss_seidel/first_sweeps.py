@@ -30,7 +30,7 @@ def first_sweeps(blocks: ComplementarityProblem, start: Array | None, tol: float
     sweep, patience = _kernel()
     ahead = (PLANE if table.widest <= 2 else AHEAD) if start is None else NEAR
     E, done = sweep(
-        (rows.data, rows.indices, rows.indptr), q, (table.code, table.start, table.P), rows.D, blocks.rho,
+        rows.arrays, q, table.arrays, rows.D, blocks.rho,
         patience(tol, ahead, LEAST[start is not None], MOST), r,
     )  # fmt: skip
     return (r, E, done) if math.isfinite(E) else None

@@ -62,7 +62,7 @@ def prepared(problem: ComplementarityProblem, again: bool) -> Prepared:
 
     The same to the last bit: only q and the laws may differ.
     """
-    rows, start = (problem.rows.data, problem.rows.indices, problem.rows.indptr), problem.table.start
+    rows, start = problem.rows.arrays, problem.table.start
     if again and _recent and _same(start, _recent[0].start):
         last = _recent[0]
         if all(_same(rows[k], last.rows[k]) for k in range(3)):

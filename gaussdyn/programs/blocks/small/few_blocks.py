@@ -19,14 +19,15 @@ STEPS = 60  # proximal Newton steps; what needs more is hard, and left to the wh
 
 def few_blocks(
     problem: Problem, blocks: ComplementarityProblem, tol: float, start: Array | None = None
-) -> Solution | None:
-    """Return the verified answer of the first attempts, or None if the problem is not of the kind for it.
+) -> tuple[Solution | None, bool]:
+    """Return the verified answer of the first attempts, and whether it is one by all measures, as `loose` has them.
 
-    They begin at `start`, if it is given, and where that does not solve the problem at zero.
+    None if the problem is not of the kind for it. They begin at `start`, if it is given, and where that does not solve
+    the problem at zero.
     """
     table = blocks.table
     if len(blocks.q) > FEW_ROWS or blocks.W_abs is not None or table.dry:
-        return None
+        return None, False
     attempts, r, data = _kernel(), np.zeros(len(blocks.q)) if start is None else start.copy(), _data(blocks)
     most = 0 if table.plain else STEPS
     E, steps = attempts(*data, tol, most if start is None else 0, r)
@@ -34,16 +35,18 @@ def few_blocks(
         r[:] = 0.0
         E, steps = attempts(*data, tol, most, r)
     if not math.isfinite(E):
-        return None
+        return None, False
     found = verified(problem, blocks, r, "proximal_newton" if steps else "gauss_seidel", steps or 5, tol)
-    if not (found.solved and loose(found, tol)):
-        return found
+    if not (solved := found.solved) or not loose(found, tol):
+        return found, solved
     trim = trimmed(found, tol)
     if trim is not found:
-        return trim
+        return trim, True
     r = np.zeros(len(r)) if start is None else start.copy()
     E, more = attempts(*data, finer(found, tol), 0, r)
-    return verified(problem, blocks, r, "proximal_newton", steps + more, tol) if math.isfinite(E) else found
+    if math.isfinite(E):
+        found = verified(problem, blocks, r, "proximal_newton", steps + more, tol)
+    return found, found.solved and not loose(found, tol)
 
 
 def near_few(problem: Problem, blocks: ComplementarityProblem, tol: float, start: Array) -> Solution | None:
@@ -55,8 +58,8 @@ def near_few(problem: Problem, blocks: ComplementarityProblem, tol: float, start
 
 
 def _data(blocks: ComplementarityProblem) -> tuple[Any, ...]:
-    rows, table = blocks.rows, blocks.table
-    return (rows.data, rows.indices, rows.indptr), blocks.q, rows.D, (table.code, table.start, table.P), blocks.rho
+    rows = blocks.rows
+    return rows.arrays, blocks.q, rows.D, blocks.table.arrays, blocks.rho
 
 
 @cache

@@ -253,6 +253,16 @@ def test_falling_bodies_come_to_rest_in_space(seed, mu, eps, t_end):
     assert checked.passed, checked.explain()
 
 
+def test_a_slip_in_space_that_turns_at_once_as_it_stops_is_recorded_up_to_there():
+    """Steps end short of the stop, again and again: an arc of 2e-11 s up to it had friction across its slip."""
+    system, state = falling(3, 9009, mu=0.9, eps_n=0.0, eps_t=0.5, count=1)
+    run = simulate(system, state, 0.35, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert any(event.kind == "stick" and event.t > 0.34 for event in run.events)
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
 @pytest.mark.slow
 def test_a_capsule_that_rocks_at_rest_goes_on_past_the_end_of_its_impacts():
     system, state = mixed(3, 3022)  # the other end touches as those of this one end; slips stop in long steps

@@ -49,7 +49,9 @@ CUTS = 400  # steps of one segment that are repeated for contacts that they over
 AT_ONCE = 50  # events of one segment: it goes on only where they happen at its very beginning
 ON_THE_WAY = 2000  # or where it passes a sequence of impacts
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
+SHORT_OF = 0.9  # of the way to where a slip in space stops: so far goes a step that is not exact enough up to there
 SLIVER = 1e-9  # s, times max(1, t): steps so short are not cut
+MOMENT = 1e-11  # s, times max(1, t): so near to where a slip in space stops its direction is not known
 SHORTER = 0.9  # of a step: so long at most is the next one where it has to be cut
 BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
 
@@ -135,7 +137,8 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
         return _noted(_gone_on(segment, phase, None, end), one, there[0]), USER
     if piece is not None and found is not None:
         segment, there, since = _at_event(phase, stretch, piece, found)
-        if since > piece.t and there[0] - piece.t > SLIVER * max(1.0, abs(there[0])):
+        least = MOMENT if turns_beyond(found.guard) else SLIVER
+        if since > piece.t and there[0] - piece.t > least * max(1.0, abs(there[0])):
             back_there, h = move_to(stretch.segment, phase, piece.t, piece.y), since - piece.t
             h = h if h <= SHORTER * piece.h else 0.5 * h  # else the same step may be taken, up to the end
             return replace(back_there, pace=replace(back_there.pace, h=h)), AGAIN
@@ -217,7 +220,8 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
 
     Return when the last of the steps that lead to it begins, too: later than the step where one is not exact enough, as
     where a slip in space turns at once as it stops. What is recorded between follows that step, so that it is cut then.
-    The same where the motion is exact enough, but not what friction has given.
+    The same where the motion is exact enough, but not what friction has given. Where a slip stops, that time is not
+    next to it: friction changes as a power of the time left, so that steps up to there go a part of the way.
     """
     segment, there = stretch.segment, stretch.event
     if there is not None:
@@ -236,8 +240,11 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
         there = found.t, last.end
     else:
         there = polished(piece, redo, stretch.look, found, offset)
-    if not turns_beyond(found.guard) or last.t > piece.t:
+    if not turns_beyond(found.guard):
         return follow(segment, phase, piece, *there), there, last.t
+    if last.t > piece.t:
+        since = min(last.t, piece.t + SHORT_OF * (there[0] - piece.t))
+        return follow(segment, phase, piece, *there), there, since
     off = 0.0
     if stretch.judged and last.explicit:
         off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))

@@ -121,6 +121,11 @@ class Trail(Sequence[Arc]):
             modes=self.modes, springs=np.zeros((len(LOBATTO), 0)),
         )  # fmt: skip
 
+    def impulses(self) -> dict[str, Array]:
+        """Return the impulse of every row over all steps, N s."""
+        found = np.einsum("k,s,ksm->m", self.h, weights_of(tuple(LOBATTO.tolist())), self.r)
+        return {key: found[at] for key, at in self.pushes.items()}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Course(Sequence[Arc]):

@@ -23,7 +23,7 @@ from ..dop853 import STAGES, Piece, Slope
 from ..energy import energy
 from ..mode_changes import Change
 from ..recorded_arcs import LOBATTO
-from .compiled.phase_arrays import CompiledPhase
+from .compiled.phase_arrays import CompiledPhase, Sailed
 from .compiled.phase_loop import COARSE
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
@@ -165,7 +165,7 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     with the direction that the slip has; nor where friction may set in, see `_onset`.
     """
     task, pace = segment.task, segment.pace
-    turning = bool(turnings(phase))
+    turning, slow = bool(turnings(phase)), False
     if turning and (pace.turns or pace.stiff >= SUSPECTED or task.accuracy.step is not None):
         return Stretch(segment)
     if phase.system is not task.whole or pace.h <= 0.0 or task.events:
@@ -177,9 +177,11 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
         segment, now = segment.located(phase)
         if beginning(phase, now, task.accuracy.activation.speed):
             return Stretch(segment)
+        slow = slowest(turnings(phase), now) <= task.accuracy.activation.speed
     kernels.put_offsets(segment.offsets)
-    most = MOST if segment.watch.begun is None else 1  # where constraints may lose rank that is looked at after each
-    done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff, most)
+    one = slow or segment.watch.begun is not None  # where constraints may lose rank that is looked at after each
+    done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff, 1 if one else MOST)
+    done = _as_recorded(done, phase) if slow else done
     segment = replace(
         segment, pace=replace(pace, h=done.h, stiff=min(done.stiff, SUSPECTED) if turning else done.stiff),
         account=segment.account.passed(done.trail) if len(done.trail) else segment.account,
@@ -213,6 +215,22 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     if segment.t >= end:
         segment = replace(segment, now=phase.instant(segment.t, segment.q, segment.v))
     return Stretch(segment)
+
+
+def _as_recorded(done: Sailed, phase: Phase) -> Sailed:
+    """Return a step with the impulses that its samples give.
+
+    A slip that has just begun along a line, as of a body on two points, has a direction that is rounding across it: it
+    differs from stage to stage and from sample to sample.
+    """
+    if not len(done.trail):
+        return done
+    y, event = done.y.copy(), done.event
+    there = y if event is None else event[1].copy()
+    r = there[phase.system.nq + phase.system.nv : -2]
+    for key, p in done.trail.impulses().items():
+        r[phase.pushes[key]] = p
+    return replace(done, y=y, event=None if event is None else (event[0], there))
 
 
 def follow(segment: Segment, phase: Phase, piece: Piece, t: float, y: Array) -> Segment:

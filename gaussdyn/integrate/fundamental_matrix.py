@@ -38,6 +38,7 @@ GUARDS = {
     "slip": "slip", "turn": "turn", "roll": "roll", "stop_roll": "stop_roll",
 }  # fmt: skip
 ALIKE = 1e-6  # relative: conditions that vanish together, as those of the corners of a face, have one surface
+CONTINUOUS = 1e-8  # of the largest rate: where friction sets in fields that differ by less are the same
 CLOSED = 1e-10  # of the largest coordinate or velocity, at least 1: a motion that misses by less closes
 CORRECTIONS = 20
 
@@ -93,7 +94,8 @@ def fundamental_matrix(
     Raises
     ------
     InputError
-        Several events at one time, a grazing touch, friction that sets in, infinitely many impacts, a run that stops.
+        Several events at one time, a grazing touch, friction that jumps as it sets in, or sets in at rest,
+        infinitely many impacts, a run that stops.
     """
     stepper, passed = (stepper or EventDriven()).for_run(), list[Change]()
     Phi = np.eye(2 * system.nv)
@@ -101,14 +103,16 @@ def fundamental_matrix(
         step = stepper.advance(system, state, t_end, control=control)
         _check_goes_on(step, state.t)
         changes = [one for one in step.changes or () if one.kind not in NOTED]
-        if changes and step.arcs:
-            _check_friction(system, State(t=step.arcs[0].t, q=step.arcs[0].q[0], v=step.arcs[0].v[0]), changes)
+        start = State(t=step.arcs[0].t, q=step.arcs[0].q[0], v=step.arcs[0].v[0]) if step.arcs else state
+        begins = bool(changes and step.arcs) and _sets_in(system, start, changes)
         modes = changes[0].modes_before if changes else None
         for arc in step.arcs:
-            start = State(t=arc.t, q=arc.q[0], v=arc.v[0])
-            own = _last_modes(system, step.state, start) if modes is None else modes
-            Phi = _along(_phase(system, start, own, control), start, arc.t_end, Phi)
-        if changes:
+            at = State(t=arc.t, q=arc.q[0], v=arc.v[0])
+            own = _last_modes(system, step.state, at) if modes is None else modes
+            Phi = _along(_phase(system, at, own, control), at, arc.t_end, Phi)
+        if begins:
+            _set_in(system, start, changes, control)
+        elif changes:
             Phi = _jumped(system, changes, control, stepper) @ Phi
         passed += changes
         state = step.state
@@ -158,15 +162,32 @@ def close_motion(
     raise InputError("orbit", given, "a motion that closes", "Write another state, or period=..")
 
 
-def _check_friction(system: System, before: State, changes: Sequence[Change]) -> None:
-    """Raise where friction sets in that there was none of before: there the equations have a bend."""
+def _sets_in(system: System, before: State, changes: Sequence[Change]) -> bool:
+    """Whether what changes is that friction sets in where there was none of before, and all begins to slip then."""
     rows = system.near(before.t, before.q, before.v, 0.0).rows(before.t, before.q, before.v)
     smooth = {row.id for row in rows if row.frictional and not rough(row)}
-    for one in changes:
-        if one.kind in ("slip", "stick", "roll") and one.id in smooth:
-            given = f"friction of {one.id} that sets in at {one.t:.9g} s"
+    ones = [one for one in changes if one.id in smooth and one.kind in ("slip", "stick", "roll")]
+    for one in ones:
+        if one.kind != "slip" or len(ones) < len(changes):
+            how = "at rest" if one.kind == "stick" else "beside another event"
+            given = f"friction of {one.id} that sets in at {one.t:.9g} s, {how}"
             mend = f"Write t_end={one.t:.6g} to end there, or begin later."
-            raise InputError("motion", given, "friction all the time, or none", mend)
+            raise InputError("motion", given, "friction that sets in as something slides, alone", mend)
+    return bool(ones)
+
+
+def _set_in(system: System, start: State, changes: Sequence[Change], control: Array | None) -> None:
+    """Check that nothing jumps where friction sets in: the fields before and after agree there, so that S = 1.
+
+    The phase before is that of its `start`: at the event there is friction, and what does not slip would stick.
+    """
+    first, last = changes[0], changes[-1]
+    f = _rates(_phase(system, start, first.modes_before, control), first.before)
+    off = np.abs(_rates(_phase(system, last.after, last.modes_after, control), last.after) - f).max()
+    if off > CONTINUOUS * np.abs(f).max():
+        given = f"friction of {first.id} that jumps as it sets in at {first.t:.9g} s"
+        mend = f"Write t_end={first.t:.6g} to end there, or begin later."
+        raise InputError("motion", given, "friction that begins at zero", mend)
 
 
 def _last_modes(system: System, end: State, at: State) -> Modes:

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 import sympy as sp
+from evidence import first
 from sympy.physics.mechanics import dynamicsymbols
 
 from gaussdyn.errors import InputError
@@ -179,12 +180,63 @@ def test_events_at_one_time_have_no_derivative():
         fundamental_matrix(system, State(q=[1.0, 1.0], v=[0.0, 0.0]), 1.0)
 
 
-def test_friction_that_sets_in_has_no_derivative_here():
-    """mu = max(0, x - 1/2): the equations have a bend at x = 1/2, across which differences of states tell nothing."""
+def track(mu):
+    """Return a block on a floor."""
     x, y = dynamicsymbols("x y")
-    rough = Contact(y, x.diff(), mu=sp.Max(0, x - sp.Rational(1, 2)), name="track")
-    system = LagrangianSystem([x, y], kinetic=(x.diff() ** 2 + y.diff() ** 2) / 2, potential=G * y, constraints=[rough])
+    rough = Contact(y, x.diff(), mu=mu(x), name="track")
+    return LagrangianSystem([x, y], kinetic=(x.diff() ** 2 + y.diff() ** 2) / 2, potential=G * y, constraints=[rough])
+
+
+@pytest.mark.parametrize("t_end", [0.334, 0.6, 1.2])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_friction_that_sets_in_bends_the_equations_and_jumps_nothing(sign, t_end):
+    """mu = max(0, |x| - 1/2): then x'' = -G (x - 1/2) until it stops after a quarter of a period, where it stays."""
+    w = math.sqrt(G)
+    found = fundamental_matrix(
+        track(lambda x: sp.Max(0, sign * x - sp.Rational(1, 2))), State(q=[0.0, 0.0], v=[1.5 * sign, 0.0]), t_end
+    )
+    assert [one.kind for one in found.changes] == ["slip", "stick"][: 1 + (t_end > 1.0)]
+    # displacements of x and x' at x = 1/2, at a fixed time
+    ahead, T = 0.5 / 1.5, t_end - 0.5 / 1.5
+    come = np.array([[1.0, ahead], [0.0, 1.0]])
+    expected = turn(w, T) @ come if t_end < 1.0 else np.array([[0.0, 1.0 / w], [0.0, 0.0]])
+    np.testing.assert_allclose(found.Phi[np.ix_([0, 2], [0, 2])], expected, rtol=0, atol=2e-8)
+
+
+@pytest.mark.parametrize("seed", first(2, range(6)))
+def test_a_pendulum_on_a_track_that_gets_rough_is_displaced_as_whole_runs_are(seed):
+    """Friction sets in with place and time, and the load that gives it is that of all that moves."""
+    rng = np.random.default_rng(seed)
+    x, y, p = dynamicsymbols("x y p")
+    bob = sp.Matrix([x + sp.sin(p), y - sp.cos(p)]).diff(dynamicsymbols._t)
+    late, steep, start = (float(z) for z in rng.uniform((0.1, 0.2, 0.5), (0.4, 0.8, 1.5)))
+    mu = sp.Max(0, steep * (x + dynamicsymbols._t / 2 - late))
+    system = LagrangianSystem(
+        [x, y, p], kinetic=(x.diff() ** 2 + y.diff() ** 2) / 2 + bob.dot(bob) / 6,
+        potential=G * (y + (y - sp.cos(p)) / 3), constraints=[Contact(y, x.diff(), mu=mu, name="track")],
+    )  # fmt: skip
+    state = State(q=[0.0, 0.0, rng.uniform(-1.0, 1.0)], v=[start, 0.0, rng.uniform(-1.0, 1.0)])
+    found = fundamental_matrix(system, state, 0.5)
+    assert "slip" in {one.kind for one in found.changes}
+    ways = np.delete(np.eye(6), [1, 4], axis=1)
+    differences = by_differences(system, state, 0.5, ways, h=1e-6)
+    np.testing.assert_allclose(found.Phi @ ways, differences, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("v", [0.0, 1.0])
+def test_friction_that_sets_in_with_time_has_a_derivative_unless_things_rest(v):
+    """What rests sticks where nothing held it before: displaced motions slide on."""
+    system, state = track(lambda _: sp.Max(0, dynamicsymbols._t - sp.Rational(1, 10))), State(q=[0.0, 0.0], v=[v, 0.0])
+    if v == 0.0:
+        with pytest.raises(InputError, match=r"friction of track that sets in at 0.1 s, at rest"):
+            fundamental_matrix(system, state, 0.2)
+    else:
+        np.testing.assert_allclose(fundamental_matrix(system, state, 0.2).Phi[[0, 2], 2], [0.2, 1.0], rtol=0, atol=1e-9)
+
+
+def test_friction_that_jumps_as_it_sets_in_has_no_derivative_here():
+    system = track(lambda x: sp.Piecewise((0, x < sp.Rational(1, 2)), (sp.Rational(1, 4), True)))
     state = State(q=[0.0, 0.0], v=[1.5, 0.0])
-    with pytest.raises(InputError, match=r"friction of track that sets in at 0.333333333 s"):
+    with pytest.raises(InputError, match=r"friction of track that jumps as it sets in at 0.333333333 s"):
         fundamental_matrix(system, state, 0.6)
     assert fundamental_matrix(system, state, 0.3).Phi[0, 2] == pytest.approx(0.3, abs=1e-9)

@@ -120,7 +120,7 @@ def inside(file: Path, held: bool, after: int, steps: int, table: Path) -> None:
     kernels._load(run.state, own, race.DT)
     room, kernels._unseen[0] = kernels._same_room(steps), 1
     os.kill(os.getpid(), signal.SIGUSR1)
-    kernels._run(run.method, spans, room, None)
+    kernels._run(run.method, run.state, spans, room, None)
     os.kill(os.getpid(), signal.SIGUSR1)
 
 

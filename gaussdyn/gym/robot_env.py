@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Array, scalar, vector
 from ..errors import InputError
 from ..integrate.actuator_states import told_at
+from ..integrate.asked_control import Asked
 from ..integrate.time_stepping.moreau_jean import MoreauJean
 from ..mechanics.robots.robot import Robot
 from ..mechanics.state import State
@@ -133,14 +134,17 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
         return self._observation(), gained, ended, truncated, {"t": self.state.t} | said
 
     def _advance(self, told: Array, n: int) -> tuple[int, dict[str, Any]]:
-        """Go on by up to n steps, by one where actuators have states; return how many, and what to say of the last."""
-        held = told_at(self.system, told, self.state, self.stepper)
-        dt, n = self.stepper.dt, n if held.activations is None else 1
-        many = self.stepper.advance_unrecorded(self.system, self.state, n, control=held.control)
+        """Go on by up to n steps; return how many, and what to say of the last."""
+        system, stepper, follows = self.system, self.stepper, self.system.activations is not None
+        asked = Asked(told, system, stepper, lambda: None) if follows else None  # states of actuators change by step
+        many = stepper.advance_unrecorded(system, self.state, n, control=told if asked is None else asked)
         if many is not None and many.taken:
-            self.state = held.at(many.state, dt)
+            self.state = many.state
+            if asked is not None and asked.error is not None:
+                raise asked.error
             return many.taken, {"status": "SOLVED", "E": float(many.E[-1])}
-        step = held.after(self.stepper.advance(self.system, self.state, self.state.t + 2.0 * dt, control=held.control))
+        held = told_at(system, told, self.state, stepper)
+        step = held.after(stepper.advance(system, self.state, self.state.t + 2.0 * stepper.dt, control=held.control))
         solution, residuals = step.solution, step.solution.residuals
         said = {"status": str(solution.status), "E": residuals.E if residuals is not None else 0.0}
         if not solution.solved:

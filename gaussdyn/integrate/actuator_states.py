@@ -40,10 +40,14 @@ class Told:
 
     def at(self, end: State, dt: float) -> State:
         """Return the state at the end of a step of length dt, s, that remembers the states of the actuators there."""
+        later = self.later(dt)
+        return end if later is None else State.trusted(end.t, end.q, end.v, {**end.memory, MEMORY: later})
+
+    def later(self, dt: float) -> Array | None:
+        """Return the states of the actuators after a step of length dt, s; None where none has one."""
         if self.activations is None or self.states is None or self.told is None:
-            return end
-        later = self.activations.after(self.states, self.told, dt)
-        return State.trusted(end.t, end.q, end.v, {**end.memory, MEMORY: later})
+            return None
+        return self.activations.after(self.states, self.told, dt)
 
 
 def check_states(system: System, stepper: Stepper) -> None:

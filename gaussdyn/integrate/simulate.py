@@ -349,23 +349,25 @@ class Loop:
     ) -> tuple[Stretch, ...]:  # fmt: skip
         """Return steps that kernels have taken, none where the next one must be taken by itself.
 
-        Actuators with states, files, and examinations that decide need to see every step, those of every step the
-        control that they see.
+        Files, and examinations that decide, need to see every step, those of every step the control that they see.
+        Actuators with states follow the control step by step, whatever it is.
         """
         setup, stepper = self.setup, self.stepper
         room = archive.room(recorder) if archive is not None else None
         n = ahead.most(room)
-        law = setup.control if callable(setup.control) and not isinstance(setup.control, CompiledControl) else None
+        follows = getattr(setup.system, "activations", None) is not None
+        in_python = callable(setup.control) and not isinstance(setup.control, CompiledControl)
+        law = setup.control if follows or in_python else None
         seen = self.files is not None or self.examination.decides
         seen = seen or (law is not None and self.examination.every_step)
-        seen = seen or getattr(setup.system, "activations", None) is not None or ahead.told is not None
+        seen = seen or ahead.told is not None
         many = "advance_many" if law is None else "advance_asked"
         take = None if seen or ahead.single else getattr(stepper, many, None)
         ahead.single = False
         if take is None:
             return ()
         begun = time.monotonic()
-        ahead.asked = None if law is None else Asked(law, keyboard.check)
+        ahead.asked = None if law is None else Asked(law, setup.system, stepper, keyboard.check)
         control = setup.control if ahead.asked is None else ahead.asked
         found: tuple[Stretch, ...] = take(setup.system, recorder.final, n, setup.t_end, control=control)
         ahead.note(time.monotonic() - begun, whole=sum(map(len, found)) >= n)

@@ -7,10 +7,12 @@ import pytest
 from falsified import jointed, robot
 from small_systems import Block
 
+from gaussdyn.integrate.actuator_states import told_at
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.trees import Actuator, TreeBody, TreeJoint, TreeSystem
+from gaussdyn.mechanics.trees.activations import MEMORY
 from gaussdyn.scenes.catalogue import build
 
 
@@ -23,7 +25,7 @@ def block():
     return Block(0.5, 0.2), State(q=[0.0, 0.0], v=[0.0, 0.0]), 0.1, 2e-3
 
 
-def tree():
+def tree(*motors):
     """Two carts on a rail, the second one hung on the first; the motor of the first strikes the end of the rail."""
     I = np.diag([0.1, 0.1, 0.1])
     rail = TreeJoint(name="rail", motion="slide", axis=(1, 0, 0), low=-0.002, high=0.002)
@@ -32,7 +34,7 @@ def tree():
         TreeBody(name="cart", joints=(rail,), mass=2.0, inertia=I),
         TreeBody(name="pole", parent="cart", joints=(hinge,), mass=1.0, inertia=I, centre=(0, 0, -0.5)),
     ]
-    motors = [Actuator(name=name, factors={name: 1.0}) for name in ("rail", "hinge")]
+    motors = motors or [Actuator(name=name, factors={name: 1.0}) for name in ("rail", "hinge")]
     system = TreeSystem(bodies=bodies, actuators=motors)
     return system, system.state(), 0.1, 1e-3
 
@@ -52,7 +54,7 @@ class Shaking:
             if not self.size_then:
                 raise ZeroDivisionError("out of battery")
             return np.zeros(self.size_then)
-        return 3.0 * np.sin(40.0 * t + np.arange(self.size)) - 0.1 * state.v[: self.size]
+        return 3.0 * np.sin(40.0 * t + np.arange(self.size)) - 0.1 * np.resize(state.v, self.size)
 
     def before(self, t):
         """Return how often it was asked before the first step: how long it is."""
@@ -82,6 +84,41 @@ def test_it_is_asked_once_a_step_and_nothing_else_changes(kind):
     for (*_, there), (*_, here) in zip(asked, again.asked, strict=True):
         assert there.keys() == here.keys()
         assert all(np.array_equal(there[key], here[key]) for key in here)
+
+
+SLOW = (
+    Actuator(name="drive", factors={"rail": 1.0}, dynamics="integrator", state_high=0.5),
+    Actuator(name="turn", factors={"hinge": 1.0}, dynamics="filterexact", time=0.02, early=True),
+    Actuator(name="plain", factors={"rail": 1.0}),
+)
+
+
+@pytest.mark.parametrize("control", [Shaking(3), np.array([3.0, -1.0, 0.5])], ids=["asked", "constant"])
+def test_actuators_with_states_follow_it_step_by_step(control, monkeypatch):
+    """The last step is a shorter one; of a start that remembers states the run goes on with these."""
+    (system, start, t_end, dt), alone = tree(*SLOW), []
+    start, t_end = State(q=start.q, v=start.v, memory={MEMORY: np.array([0.1, -0.2, 0.0])}), t_end + 0.3 * dt
+    method, single = MoreauJean(dt=dt), MoreauJean.advance
+    with monkeypatch.context() as patch:
+        patch.setattr(MoreauJean, "advance", lambda *given, **more: alone.append(1) or single(*given, **more))
+        run = simulate(system, start, t_end, stepper=method, control=control)
+    assert run.status == "COMPLETED"
+    n, state = len(run) - 1, start
+    assert len(alone) < 0.2 * n
+    for k in range(n):
+        told = told_at(system, control, state, method)
+        step = told.after(method.advance(system, state, t_end, control=told.control))
+        state = step.state
+        assert np.array_equal(state.q, run.q[k + 1])
+        assert np.array_equal(state.v, run.v[k + 1])
+        assert [run[f"control{i}"][k + 1] for i in range(3)] == list(step.control)
+    assert state.memory.keys() == run.final.memory.keys()
+    assert all(np.array_equal(x, run.final.memory[key]) for key, x in state.memory.items())
+    if callable(control):
+        runs, one_by_one = control.asked[-2 * n : -n], control.asked[-n:]
+        for (t, *_, there), (again, *_, here) in zip(runs, one_by_one, strict=True):
+            assert t == again
+            assert np.array_equal(there[MEMORY], here[MEMORY])
 
 
 class LooksAhead(Shaking):

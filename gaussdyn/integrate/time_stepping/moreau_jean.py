@@ -157,20 +157,23 @@ class MoreauJean:
         return kernels.advance_many(self, state, n, t_max=t_max, driven=control).stretches
 
     def advance_unrecorded(
-        self, system: System, state: State, n: int, *, control: Control | None = None
+        self, system: System, state: State, n: int, *, control: Control | Asked | None = None
     ) -> ManySteps | None:  # fmt: skip
-        """Take up to n steps under the control at the state, of which only states, residuals and lowest gaps are kept.
+        """Take up to n steps of which only states, residuals and lowest gaps are kept.
 
-        As many as kernels take by themselves: the next is left to `advance`. None for systems that Python is asked for
-        in every step, and where a tolerance decides the lengths of steps.
+        Under the control at the state, or one that is asked before each; as many as kernels take by themselves: the
+        next is left to `advance`. None for systems that Python is asked for in every step, and where a tolerance
+        decides the lengths of steps.
         """
+        from ..asked_control import Asked
         from .core.advance import CompiledSystem
 
-        held = held_control(control, state)
-        kernels = self.kernels(told(system, held), state)
+        asked = control if isinstance(control, Asked) else None
+        held = None if isinstance(control, Asked) else held_control(control, state)
+        kernels = self.kernels(told(system, held if asked is None else asked), state)
         if not isinstance(kernels, CompiledSystem) or self.step is not None:
             return None
-        return kernels.advance_many(self, state, n, held, record=False)
+        return kernels.advance_many(self, state, n, held, record=False, driven=asked)
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""

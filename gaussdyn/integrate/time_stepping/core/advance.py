@@ -257,7 +257,8 @@ class CompiledSystem:
         spans = spans_of(stepper, state.t, n, t_max)
         room = self._new_room if record else self._same_room
         code, kept, spans, told = self._go(stepper, state, control, spans, room, driven)
-        end = self._end(state, kept, spans)
+        asked = driven if isinstance(driven, Asked) else None
+        end = self._end(state, kept, spans, asked)
         log, q, v = kept.log, kept.q, kept.v
         if not record:
             log, q, v = (x[: len(spans)].copy() for x in (log, q, v))
@@ -267,7 +268,7 @@ class CompiledSystem:
         return ManySteps(
             state=end, spans=spans, E=log[:, E_], goal=log[:, GOAL], path=("newton",) * len(spans),
             factorisations=log[:, PASSES], passes=log[:, PASSES], gap=log[:, GAP], q=q, v=v,
-            make=partial(self._stretches, stepper, state, end, kept, spans, told) if record else None,
+            make=partial(self._stretches, stepper, state, end, kept, spans, told, asked) if record else None,
         )  # fmt: skip
 
     def advance_within(
@@ -292,13 +293,14 @@ class CompiledSystem:
         told = None if control is None else np.repeat(control[None], taken, axis=0)
         end = self._end(State.trusted(state.t, state.q, state.v, {**state.memory, SIZE: paces[-1]}), kept, spans)
         self._last = Print.of(end) if code == DONE else None
-        return self._stretches(stepper, state, end, kept, spans, told, within)
+        return self._stretches(stepper, state, end, kept, spans, told, None, within)
 
-    def _end(self, before: State, kept: Kept, spans: Array) -> State:
-        """Return the state after the steps, which remembers its impulses."""
+    def _end(self, before: State, kept: Kept, spans: Array, asked: Asked | None = None) -> State:
+        """Return the state after the steps, which remembers its impulses, and states of actuators."""
         if len(spans) == 0:
             return before
         others, k = others_of(before.memory, self.fixed), len(spans) - 1
+        others = others if asked is None else {**others, **asked.memory()}
         row = min(k, len(kept.found) - 1)
         R = int(kept.found[row, ROWS])
         start, label = kept.start[row, : R + 1].copy(), kept.label[row, : 4 * (R - len(self.fixed))]
@@ -312,15 +314,17 @@ class CompiledSystem:
 
     def _stretches(
         self, stepper: MoreauJean, state: State, end: State, kept: Kept, spans: Array, told: Array | None,
-        within: Within | None = None,
+        asked: Asked | None, within: Within | None = None,
     ) -> tuple[Stretch, ...]:  # fmt: skip
         """Return steps from a state to the last one as runs record them, those with the same constraints together."""
+        actuators = None if asked is None else asked.states()
         starts, found = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))], []
         for a, b in pairwise(edges(kept, len(spans))):
             own = None if told is None else told[a:b]
             of = self._kept(stepper, state, spans[a:b], partial(kept.chosen, slice(a, b)), own)
             of.before = starts[0][a:b], starts[1][a:b]
             of.paces = None if within is None else within.paces(b)[a:]
+            of.actuators = None if actuators is None else actuators[a:b]
             part = stretch_of(of, end if b == len(spans) else of.end(b - a - 1))
             found.append(part if within is None else replace(part, sizing=within.sizing(a, b)))
         return tuple(found)
@@ -340,9 +344,8 @@ class CompiledSystem:
     ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
         """Take steps from a state; return how that ended, and of those taken what is kept, spans, a law's controls.
 
-        Room that serves the next call may have more rows than steps were taken.
-
-        With more room where there is too little for its contacts.
+        Room that serves the next call may have more rows than steps were taken. There is more of it where contacts
+        do not fit.
         """
         while True:
             if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):
@@ -405,10 +408,7 @@ class CompiledSystem:
         return int(code), int(count[0]), told
 
     def _ask(self, asked: Asked, state: State, spans: Array, rules: Span, count: IntArray, held: Held) -> int:
-        """Take steps one after another, each under what a control in Python says; return how that ended.
-
-        A control may look ahead with these very kernels: then the arrays are elsewhere, and it ends there.
-        """
+        """Take steps one after another under what a control says; it ends where that used these very kernels itself."""
         code, loads = DONE, self._loads
 
         def take(k: int, control: Array) -> bool:
@@ -420,7 +420,7 @@ class CompiledSystem:
             code = self.call(self._take(self._sim, spans[: k + 1], rules, count, held))
             return code == DONE
 
-        asked.take(len(spans), lambda k: self._end(state, held.value, spans[:k]), take)
+        asked.take(spans, lambda k: self._end(state, held.value, spans[:k], asked), take)
         return code if asked.error is None else FAULT
 
     def _load(self, state: State, control: Array | None, dt: float) -> bool:

@@ -10,7 +10,7 @@ import stepping_cases as cases
 from evidence import first
 from tree_cases import five_bar_legs, link
 
-from gaussdyn import ContactLaw, InputError, MoreauJean, SpatialSystem, Trajectory, build, simulate
+from gaussdyn import ContactLaw, InputError, MoreauJean, SpatialSystem, State, Trajectory, build, simulate
 from gaussdyn._jit import Held
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.run.step_evidence import StepEvidence, as_arrays
@@ -51,6 +51,25 @@ def standing_leg() -> TreeSystem:
         link("arm", "foot", hip, centre=(0.0, 0.0, 0.2)),
     ]
     return TreeSystem(bodies=bodies, obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=5.0))
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_where_a_contact_joins_impulses_count_once_in_the_guess(mu: float) -> None:
+    """A rod on one end strikes with the other, which takes load off the first: one problem before, and one then.
+
+    A guess that starts from what the first end's impulse has led to cannot take that off again.
+    """
+    motions = [("x", "slide", (1, 0, 0)), ("z", "slide", (0, 0, 1)), ("turn", "hinge", (0, 1, 0))]
+    joints = tuple(trees.TreeJoint(name=name, motion=motion, axis=axis) for name, motion, axis in motions)
+    ends = tuple(spatial.Sphere(name=name, radius=0.05, at=(x, 0, 0)) for name, x in (("left", -0.5), ("right", 0.5)))
+    rod = trees.TreeBody(name="rod", joints=joints, mass=1.0, inertia=np.diag([1.0, 0.3, 1.0]), shapes=ends)
+    system = TreeSystem(bodies=[rod], obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=mu))
+    for speed in (0.02, 0.05, 0.2):
+        angle = 0.75 * ONCE.dt * speed  # the end that strikes does so after three quarters of the step
+        state = State(q=[0.0, 0.05 + 0.5 * np.sin(angle), -angle], v=[0.0, -0.5 * speed, speed])
+        many = ONCE.kernels(system, state).advance_many(ONCE, state, 1, np.zeros(0))
+        assert many.passes.tolist() == [2]
+        assert many.gap[0] > -1e-10
 
 
 def test_dry_joints_that_slide_need_no_row() -> None:

@@ -14,6 +14,7 @@ from .....contact.assemble import assemble, blocks, start_of_blocks
 from .....contact.snapshot import Activation
 from .....mechanics.placed_contacts import Legs, Placed
 from .....mechanics.state import State
+from .....mechanics.trees.activations import MEMORY
 from .....programs.solution.residuals import MODES, Residuals
 from .....programs.solution.solution import Solution
 from .....programs.solution.status import Status
@@ -209,6 +210,8 @@ class KeptSteps:
         What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `compiled.cut_steps`.
     paces : Array, shape (n, 9), or None
         What they remember under `SIZE` where a tolerance decides how long they are, see `pace`.
+    actuators : Array, shape (n, 2, k), or None
+        The states of actuators at their beginnings and ends, where these have any.
     tried : tuple of Array, shapes (nq,)
         `Step.tries` of a single one whose contacts Python lists.
     """
@@ -222,6 +225,7 @@ class KeptSteps:
     others: Mapping[str, Array]
     ahead: Array | None = None
     paces: Array | None = None
+    actuators: Array | None = None
     tried: tuple[Array, ...] = ()
     _kept: Kept | None = field(default=None, init=False)
     _ids: tuple[str, ...] | None = field(default=None, init=False)
@@ -243,7 +247,8 @@ class KeptSteps:
 
     def __call__(self, k: int) -> CompiledStep:
         """Return the k-th step."""
-        start = State.trusted(float(self.spans[k, 0]), self.before[0][k], self.before[1][k], self.others)
+        others = self.others if self.actuators is None else {**self.others, MEMORY: self.actuators[k, 0].copy()}
+        start = State.trusted(float(self.spans[k, 0]), self.before[0][k], self.before[1][k], others)
         return CompiledStep.made(self, k, (start, self.end(k)))
 
     def end(self, k: int) -> State:
@@ -258,10 +263,12 @@ class KeptSteps:
         """Return some of them."""
         kept, before = self.kept.chosen(steps), (self.before[0][steps], self.before[1][steps])
         control = None if self.control is None else self.control[steps]
-        ahead, paces = (None if one is None else one[steps] for one in (self.ahead, self.paces))
+        each = (None if one is None else one[steps] for one in (self.ahead, self.paces, self.actuators))
+        ahead, paces, actuators = each
         return replace(
-            self, make=lambda: kept, spans=self.spans[steps], before=before, control=control, ahead=ahead, paces=paces
-        )
+            self, make=lambda: kept, spans=self.spans[steps], before=before, control=control, ahead=ahead, paces=paces,
+            actuators=actuators,
+        )  # fmt: skip
 
     @property
     def kind(self) -> Hashable:
@@ -300,6 +307,8 @@ class KeptSteps:
         """Return what is remembered beside impulses after the k-th step."""
         if self.paces is not None:
             return {**self.others, SIZE: self.paces[k].copy()}
+        if self.actuators is not None:
+            return {**self.others, MEMORY: self.actuators[k, 1].copy()}
         within = self.ahead is not None and self.ahead[k, 0] > 0.0
         return {**self.others, CUT: self.ahead[k]} if within else self.others  # type: ignore[index]
 

@@ -11,6 +11,7 @@ from ...arrays import Array, IntArray
 from ..compiled_control import SIGNATURE, CompiledControl
 from .core.records import DONE, Span
 from .core.step import Simulation, take_steps
+from .core.work_space import STANDS
 from .kept import Kept
 
 ask_law = caller(SIGNATURE)
@@ -30,10 +31,14 @@ def take_driven_steps(
         for i in range(len(u)):
             u[i] = 0.0
         ask_law(law, spans[s, 0], data.q, data.v, numbers, u)
+        same = s > 0
         for i in range(len(u)):
             told[s, i] = u[i]
             if not isfinite(u[i]):
                 return DONE
+            same = same and u[i] == told[s - 1, i]
+        if not same:
+            sim.work.course[STANDS] = 0
         code = take_steps(sim, spans[: s + 1], rules, count, kept)
         if code != DONE:
             return int(code)

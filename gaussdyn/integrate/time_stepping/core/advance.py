@@ -43,6 +43,7 @@ from .records import (
     Span,
 )
 from .row_model import Built, built, by_answers, shape_contact, steady
+from .work_space import STANDS
 
 if TYPE_CHECKING:
     from ...._jit import Held
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .within import Within
 
 NONE: Joins = {}
+NEVER: tuple[MoreauJean | None, int, float] = (None, 0, 0.0)  # under which no step was taken
 
 
 class CompiledSystem:
@@ -71,7 +73,7 @@ class CompiledSystem:
         self._open, self._resume, self._keep = map(entry_of, (open_step, resume_step, keep_step))
         self._labels: dict[tuple[int, ...], str] = {}
         self._last: Print | None = None
-        self._loads = 0
+        self._loads, self._under = 0, NEVER
         self._use(parts)
 
     def _use(self, parts: Built) -> None:
@@ -162,14 +164,14 @@ class CompiledSystem:
         """Return one step; None if Python must list its contacts, or take stiff forces beside the mass."""
         spans = np.array([[state.t, dt, t_end]])
         if not joins:
-            code = self._go(stepper, state, control, spans, self._one_room)[0]
+            code = self._go(stepper, state, control, spans, lambda _n: self._one)[0]
             if code == DONE:
                 return self._made(stepper, state, spans, control)
         span = _span(stepper, state.t, dt, t_end)
         if joins:
             code = self._restricted(stepper, state, span, control, joins)
         ending, data = Ending(self, span, control), self.parts.data
-        code = ending.of(code)
+        self._under, code = NEVER, ending.of(code)
         if self.parts.python is not None:
             self.parts.python.put_stiff(None)
         if code == DONE:
@@ -285,7 +287,7 @@ class CompiledSystem:
         within = Within.begin(stepper, state, t_max, (self._kept_room(n).kept, self._room.kept), self.fixed)
         if within is None:
             return ()
-        self._last, self._unseen[0] = None, 0
+        self._last, self._under, self._unseen[0] = None, NEVER, 0
         code, taken = within.take(self._sim, _span(stepper, 0.0, 0.0, 0.0))
         if taken == 0:
             return ()
@@ -305,12 +307,8 @@ class CompiledSystem:
         R = int(kept.found[row, ROWS])
         start, label = kept.start[row, : R + 1].copy(), kept.label[row, : 4 * (R - len(self.fixed))]
         label, last = label.reshape(-1, 4).copy(), kept.last[row, : start[-1]].copy()
-
-        def memory() -> dict[str, Array]:
-            """Return what is remembered: impulses, and what is not ours."""
-            return {**others, **remembered(self.named(label), start, last)}
-
-        return State.trusted(float(spans[k, 2]), kept.q[k].copy(), kept.v[k].copy(), Late(memory, others))
+        memory = Late(lambda: {**others, **remembered(self.named(label), start, last)}, others)
+        return State.trusted(float(spans[k, 2]), kept.q[k].copy(), kept.v[k].copy(), memory)
 
     def _stretches(
         self, stepper: MoreauJean, state: State, end: State, kept: Kept, spans: Array, told: Array | None,
@@ -380,10 +378,6 @@ class CompiledSystem:
             self._many = Held(self._kept_room(n, False).kept)
         return self._many
 
-    def _one_room(self, _n: int) -> Held:
-        """Return the room for single steps."""
-        return self._one
-
     def _run(
         self, stepper: MoreauJean, state: State, spans: Array, held: Held, driven: Driven | Asked | None
     ) -> tuple[int, int, Array | None]:  # fmt: skip
@@ -392,6 +386,10 @@ class CompiledSystem:
         What a function of the system raised is raised where no step was taken; else the next call meets it again.
         """
         parts, self._last = self.parts, None
+        unseen, some = self._unseen.item(0), len(spans) > 0 and driven is None
+        if not some or self._under != (stepper, unseen, spans.item(0, 1)):
+            self.work.course[STANDS] = 0
+        self._under = (stepper, unseen, spans.item(-1, 1)) if some else NEVER
         count, rules = np.zeros(1, dtype=np.int64), _span(stepper, 0.0, 0.0, 0.0)
         told = None
         if isinstance(driven, Asked):
@@ -416,7 +414,8 @@ class CompiledSystem:
             if self._loads != loads:
                 code = FAULT
                 return False
-            self.parts.tell(control, self.system.nv)
+            if not self.parts.tell(control, self.system.nv) or k == 0:
+                self.work.course[STANDS] = 0
             code = self.call(self._take(self._sim, spans[: k + 1], rules, count, held))
             return code == DONE
 
@@ -429,8 +428,10 @@ class CompiledSystem:
         Returns False if its contacts do not fit.
         """
         data, self._loads = self.parts.data, self._loads + 1
-        self.parts.tell(control, self.system.nv)
-        if self._last is not None and self._last.fits(state):
+        same = self.parts.tell(control, self.system.nv)
+        fits = self._last is not None and self._last.fits(state)
+        self.work.course[STANDS] &= same and fits
+        if fits:
             return True
         self._last = None
         data.q[:], data.v[:] = state.q, state.v

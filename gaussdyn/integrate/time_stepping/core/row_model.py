@@ -74,8 +74,11 @@ class Built:
     python: PythonSystem | None
     answers: Answers | None
 
-    def tell(self, control: Array | None, nv: int) -> None:
-        """Put a control into the arrays of the kernels; nv: the number of velocities."""
+    def tell(self, control: Array | None, nv: int) -> bool:
+        """Put a control into the arrays of the kernels, and return whether these are trees that were told the same.
+
+        nv: the number of velocities.
+        """
         model = self.model
         if model.layout.who == PLANAR:
             model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
@@ -83,12 +86,15 @@ class Built:
             model.mechanism.load[1] = 0.0 if control is None else vector("control", control, nv)
         elif model.layout.who == FOREST:
             told = model.forest.drives.control
+            before = told.tobytes()
             told[:] = 0.0 if control is None else vector("control", control, len(told))
+            return told.tobytes() == before
         elif model.layout.who == PROGRAM:
             into = model.program.control if len(model.program.control) else model.program.push
             into[:] = 0.0 if control is None else vector("control", control, len(into))
         elif self.python is not None:
             self.python.put_control(control)
+        return False
 
 
 def built(system: System, state: State, room: int = 0) -> Built:

@@ -192,10 +192,17 @@ def open_step(model: Model, data: Data, work: Work, span: Span) -> int:
 
 @kernel(f"int64(Simulation, {A2}, Span, {I1}, Kept)", entry=True)
 def take_steps(sim: Simulation, spans: Array, rules: Span, count: IntArray, kept: Kept) -> int:
-    """Take the steps spans[count[0]:], rows (t, dt, t_end), under the rules of a span; return DONE, or why not."""
+    """Take the steps spans[count[0]:], rows (t, dt, t_end), under the rules of a span; return DONE, or why not.
+
+    What STANDS need not be stepped again: the caller has cleared that unless the first step is like the last one.
+    """
     model, data, work, push, problem = sim
     while count[0] < len(spans):
         s = count[0]
+        if work.course[STANDS] and (s == 0 or spans[s, 1] == spans[s - 1, 1]):
+            keep_step(model, data, work, push, kept, s)
+            count[0] = s + 1
+            continue
         span = Span(
             spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project,
             rules.corrects,
@@ -211,7 +218,4 @@ def take_steps(sim: Simulation, spans: Array, rules: Span, count: IntArray, kept
         for j in range(len(data.v)):
             data.v[j] = data.v1[j]
         count[0] = s + 1
-        while work.course[STANDS] and count[0] < len(spans) and spans[count[0], 1] == span.dt:
-            keep_step(model, data, work, push, kept, count[0])
-            count[0] += 1
     return DONE

@@ -360,3 +360,19 @@ def test_what_stands_is_stepped_once_as_if_step_by_step(corrections: bool) -> No
     assert audit(simulate(system, state, 2.0, stepper=stepper, control=[0.0], save=50), system).passed
     several.step(np.zeros(1), n=1000)
     assert one.digest() == run.state_hash == several.state(0).digest()
+    calls = [(0.0, 2e-3, False), (0.0, 2e-3, True), (0.3, 2e-3, False), (0.3, 1e-3, False), (0.0, 1e-3, True)]
+    for told, dt, books in calls:
+        method = MoreauJean(dt=dt, corrections=corrections)  # from one call to the next, whatever changes between them
+        for _ in range(2):
+            many = method.kernels(system, one).advance_many(method, one, 3, np.array([told]), record=books)
+            fresh = State(t=one.t, q=one.q, v=one.v, memory=dict(one.memory))
+            kernels = CompiledSystem(system, built(system, fresh))
+            for _ in range(3):
+                fresh = kernels.advance(method, fresh, *method.span(fresh.t, 1e9), np.array([told])).state
+            one = many.state
+            assert np.array_equal(one.q, fresh.q)
+            assert np.array_equal(one.v, fresh.v)
+            assert one.digest() == fresh.digest()
+            if books:
+                potential = many.stretches[-1].books.potential[-1]
+                assert potential == pytest.approx(system.potential(one.t, one.q), rel=1e-12)

@@ -17,6 +17,7 @@ from ..integrate.time_stepping.moreau_jean import MoreauJean
 from ..mechanics.robots.robot import Robot
 from ..mechanics.state import State
 from ..mends import write
+from ..programs.solution.status import Status
 
 Reward = Callable[[State, State, Array], float]  # of the states before and after, and the action
 Healthy = Callable[[State], bool]
@@ -29,7 +30,7 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
     Observations are coordinates (without x and y of the first free body), velocities, and states of actuators.
     Actions are what the actuators are told, in the order of the file and within their limits, -1 to 1 where it has
     none. ``info`` has ``status`` and ``E`` (the residual) of the last step and ``t``; a step that is not SOLVED ends
-    the episode, with ``reason``.
+    the episode, with ``reason``; so does a motion that grows beyond all numbers.
 
     Parameters
     ----------
@@ -144,7 +145,15 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
                 raise asked.error
             return many.taken, {"status": "SOLVED", "E": float(many.E[-1])}
         held = told_at(system, told, self.state, stepper)
-        step = held.after(stepper.advance(system, self.state, self.state.t + 2.0 * stepper.dt, control=held.control))
+        try:
+            step = held.after(
+                stepper.advance(system, self.state, self.state.t + 2.0 * stepper.dt, control=held.control)
+            )
+        except InputError as error:  # the action is sound: a motion beyond all numbers
+            k = int(np.argmax(np.abs(self.state.v)))
+            name, unit = system.readings().v[k]
+            where = f"no step from t = {self.state.t:g} s, where {name} is {self.state.v[k]:.3g} {unit}"
+            return 1, {"status": str(Status.UNDECIDED), "E": 0.0, "reason": f"{where}: {error}"}
         solution, residuals = step.solution, step.solution.residuals
         said = {"status": str(solution.status), "E": residuals.E if residuals is not None else 0.0}
         if not solution.solved:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gaussdyn
-from gaussdyn import InputError, read_robot
+from gaussdyn import InputError, State, read_robot
 from gaussdyn.errors import BackendMissing
 from gaussdyn.gym import make
 
@@ -69,6 +69,22 @@ def test_states_of_actuators_are_those_of_the_run_that_simulate_makes(tmp_path: 
     run = gaussdyn.simulate(robot.system(), start, start.t + 0.1, stepper=env.stepper, control=told)
     assert np.array_equal(seen[:2], [run.final.q[0], run.final.v[0]])
     assert seen[2] == pytest.approx(0.7 * (1.0 - np.exp(-0.1 / 0.2)), rel=1e-12)
+
+
+@pytest.mark.parametrize("fast", [1e100, 1e300])
+def test_a_motion_beyond_all_numbers_ends_an_episode(cart: gaussdyn.mechanics.robots.robot.Robot, fast: float) -> None:
+    """Whatever it was that overflowed: the action was sound, and what was observed are numbers."""
+    env = make(cart, frames=3)
+    env.reset(seed=1)
+    state = env.state
+    env.reset(options={"state": State(q=state.q, v=np.full(len(state.v), fast))})
+    for _ in range(3):
+        observation, _, terminated, _, info = env.step(env.action_space.sample())
+        assert np.isfinite(observation).all()
+        assert terminated == (info["status"] != "SOLVED") == ("reason" in info)
+        if terminated:
+            break
+    assert "t = " in info["reason"]
 
 
 def test_rewards_and_ends_are_chosen(cart: gaussdyn.mechanics.robots.robot.Robot) -> None:

@@ -342,8 +342,7 @@ class CompiledSystem:
     ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
         """Take steps from a state; return how that ended, and of those taken what is kept, spans, a law's controls.
 
-        Room that serves the next call may have more rows than steps were taken. There is more of it where contacts
-        do not fit.
+        Room that serves the next call may have more rows than steps were taken; it grows where contacts do not fit.
         """
         while True:
             if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):

@@ -18,6 +18,7 @@ from .terrain.surface_tables import edges_of
 from .terrain.surfaces import Mesh
 
 MOST_CUT = 100_000  # triangles of a surface that is cut into parts
+OTHER_UNIT = 100.0  # a surface so many times as large as the parts, or as small, is in another unit
 CORNERS = 200  # of a part at most: a hull with more is made simpler
 
 
@@ -42,7 +43,8 @@ class Compound:
     Raises
     ------
     InputError
-        No part, something that is no convex shape, two parts of one name, a surface that is open.
+        No part, something that is no convex shape, two parts of one name, a surface that is open, or that is elsewhere
+        or in another unit than the parts.
     """
 
     parts: Sequence[Shape]
@@ -66,6 +68,7 @@ class Compound:
             raise InputError(what, f"names {names}", "different names", 'Write name="left" for one of them.')
         if self.surface is not None:
             check_closed(what.replace("parts", "surface"), self.surface)
+            _check_place(what.replace("parts", "surface"), self.surface, self.parts)
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -132,6 +135,23 @@ def decomposed(
     mesh = coacd.Mesh(surface.corners, surface.triangles.astype(np.int32))
     found = coacd.run_coacd(mesh, threshold=limit, seed=seed, max_ch_vertex=CORNERS, decimate=True)
     return Compound(parts=[ConvexMesh(vertices=points) for points, _ in found], surface=surface, name=name)
+
+
+def _check_place(name: str, surface: Mesh, parts: Iterable[Shape]) -> None:
+    """Raise InputError where a surface cannot be that of the parts: where no part is near it, or of another unit."""
+    R = matrix_of(surface.turn)
+    corners = surface.corners @ R.T + np.array(surface.at)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    middles = np.array([part.at for part in parts])
+    reaches = np.array([replace(part, at=(0.0, 0.0, 0.0)).reach for part in parts])
+    near = (middles + reaches[:, None] >= low) & (middles - reaches[:, None] <= high)
+    size = float(np.linalg.norm(high - low)) / 2.0
+    most = float((np.linalg.norm(middles - middles.mean(axis=0), axis=1) + reaches).max())
+    if not near.all(axis=1).any() or not size / OTHER_UNIT < most < OTHER_UNIT * size:
+        mend = "Give both in the same axes and in m; from a file in millimetres: read_mesh(path, scale=1e-3)."
+        its, their = (low + high) / 2.0, middles.mean(axis=0)
+        given = f"{size:.3g} m from its middle {its}; the parts reach {most:.3g} m about {their}"
+        raise InputError(name, given, "the surface of the parts", mend)
 
 
 def check_closed(name: str, surface: Mesh) -> None:

@@ -22,6 +22,7 @@ MANY = 2000  # points from which corners are counted before the hull is made
 BLOCK = 256  # points that are near one another, looked at together
 MOST = 20_000  # points on a hull, the corners within its faces and edges included
 MOST_FACES = 100_000  # that are checked against a hull
+HUGE = 1e100  # m: the volume of a larger hull is no number
 THIN = 1e-12  # of the cube of the size: a volume below is none
 
 
@@ -80,6 +81,13 @@ def hull_of(name: str, points: Array) -> Polyhedron:
             "Write vertices=[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], or more.",
         )
     size = float(np.ptp(points, axis=0).max())
+    if not size < HUGE:
+        raise InputError(
+            name,
+            f"points {size:.3g} m apart",
+            f"at most {HUGE:g} m",
+            "Write vertices=1e-3 * vertices, if they were in mm.",
+        )
     if len(points) > MANY:  # a hull of half a million points takes seconds, its faces more
         refuse_sure_corners(name, points)
     try:
@@ -89,12 +97,32 @@ def hull_of(name: str, points: Array) -> Polyhedron:
     if hull is not None and len(hull.vertices) > MOST:  # all that follows goes face by face
         refuse_corners(name, len(points), len(hull.vertices))
     if hull is None or hull.volume <= THIN * size**3:
-        mend = 'Give it some thickness; a plane that others rest on is HalfSpace(name="floor").'
-        raise InputError(name, "points in one plane (volume 0)", "points that span a volume", mend)
+        _refuse_plane(name, "points in one plane (volume 0)")
     triangles = _outward(points, hull.simplices, hull.equations[:, :3])
     groups = _coplanar(points, triangles, hull.neighbors, hull.equations, FLAT * size)
-    loops = [_loop(triangles[groups == g]) for g in range(int(groups.max()) + 1)]
-    return polyhedron_of(points, _without_straight_corners(loops))
+    if not _bounded(groups, hull.neighbors):
+        _refuse_plane(name, f"points in one plane, to {FLAT:g} of their size ({size:.3g} m)")
+    loops = _without_straight_corners([_loop(triangles[groups == g]) for g in range(int(groups.max()) + 1)])
+    return polyhedron_of(points, loops)
+
+
+def _bounded(groups: IntArray, neighbours: IntArray) -> bool:
+    """Return whether every face, numbered triangle by triangle, meets three others or more, as on any solid."""
+    pairs = np.column_stack([np.repeat(groups, 3), groups[neighbours].ravel()])
+    beside = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    return bool((np.bincount(beside[:, 0], minlength=int(groups.max()) + 1) > 2).all())
+
+
+def _refuse_plane(name: str, given: str) -> None:
+    """Raise InputError: points span no volume.
+
+    Raises
+    ------
+    InputError
+        Always.
+    """
+    mend = 'Give it some thickness; a plane that others rest on is HalfSpace(name="floor").'
+    raise InputError(name, given, "points that span a volume", mend)
 
 
 def refuse_corners(name: str, points: int, corners: int, more: str = "") -> None:

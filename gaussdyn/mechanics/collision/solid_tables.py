@@ -15,9 +15,11 @@ A block has two rows of counts and `SEEDED`, then corners, links, edges, faces a
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from .shapes import Box
 from .solid_hull import Polyhedron
 
@@ -25,6 +27,7 @@ COLUMNS = 6
 SEEDED = 5  # rows of a block
 ROOMY = 1.0 + 1e-12  # times how far the farthest corner is: rounding
 HEAD = 2 + SEEDED  # rows before its corners
+Loops = tuple[IntArray, IntArray]  # the corners of all faces, one face after the other, and how many each has
 
 
 class SolidTable:
@@ -96,17 +99,28 @@ def _runs(loop: tuple[int, ...], a: int, b: int) -> bool:
 
 def block_of(solid: Polyhedron, start: int) -> Array:
     """Return the block of a polyhedron that begins with row `start`."""
-    V, E, F = len(solid.corners), len(solid.edges), len(solid.faces)
+    counts = np.array([len(loop) for loop in solid.faces], dtype=np.int64)
+    loops = np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64, count=int(counts.sum()))
+    return block_of_loops(
+        solid.corners, solid.edges, np.column_stack([solid.normals, solid.offsets]), (loops, counts), start
+    )
+
+
+def block_of_loops(corners: Array, edges: IntArray, planes: Array, faces: Loops, start: int) -> Array:
+    """Return the block of corners, edges and faces, see `Polyhedron`; planes hold normals and offsets."""
+    V, E, F = len(corners), len(edges), len(planes)
     at = start + HEAD + np.cumsum([0, V, 2 * E, E, F])  # first rows of corners, links, edges, faces, loops
-    half = np.abs(solid.corners).max(axis=0)
+    half = np.abs(corners).max(axis=0)
     head = np.array([[V, E, F, *at[:3]], [*at[3:], *half, half.max()]], dtype=np.float64)
-    corners, links = _corners_and_links(solid, int(at[1]))
-    edges = np.zeros((E, COLUMNS))
-    edges[:, :4] = solid.edges
-    edges[:, 4] = 0.5 * np.linalg.norm(solid.corners[solid.edges[:, 0]] - solid.corners[solid.edges[:, 1]], axis=1)
-    counts = [len(loop) for loop in solid.faces]
-    faces = np.column_stack([solid.normals, solid.offsets, at[4] + np.cumsum([0, *counts[:-1]]), counts])
-    return np.concatenate([head, _seeds(solid.corners), corners, links, edges, faces, _loops(solid)])
+    edge_rows = np.zeros((E, COLUMNS))
+    edge_rows[:, :4] = edges
+    edge_rows[:, 4] = 0.5 * np.linalg.norm(corners[edges[:, 0]] - corners[edges[:, 1]], axis=1)
+    loops, counts = faces
+    face_rows = np.column_stack([planes, at[4] + np.cumsum(counts) - counts, counts])
+    borders = _borders(corners, edges, np.repeat(planes[:, :3], counts, axis=0), loops, counts)
+    return np.concatenate(
+        [head, _seeds(corners), *_corners_and_links(corners, edges, int(at[1])), edge_rows, face_rows, borders]
+    )
 
 
 def _seeds(corners: Array) -> Array:
@@ -118,26 +132,25 @@ def _seeds(corners: Array) -> Array:
     return rows.reshape(SEEDED, COLUMNS)
 
 
-def _corners_and_links(solid: Polyhedron, start: int) -> tuple[Array, Array]:
-    V, E = len(solid.corners), len(solid.edges)
-    corners, links, row = np.zeros((V, COLUMNS)), np.zeros((2 * E, COLUMNS)), 0
-    meeting: list[list[tuple[int, int, int]]] = [[] for _ in range(V)]
-    for e, (a, b, left, right) in enumerate(solid.edges.tolist()):
-        meeting[a].append((e, b, left))
-        meeting[b].append((e, a, right))
-    for k, found in enumerate(meeting):
-        corners[k] = *solid.corners[k], start + row, len(found), 0.0
-        links[row : row + len(found), :3] = found
-        links[row : row + len(found), 3:] = solid.corners[[other for _, other, _ in found]]
-        row += len(found)
-    return corners, links
+def _corners_and_links(corners: Array, edges: IntArray, start: int) -> tuple[Array, Array]:
+    """Return the rows of corners, and those of links, which begin with row `start`."""
+    V, E = len(corners), len(edges)
+    ends, others = edges[:, :2].T.ravel(), edges[:, 1::-1].T.ravel()
+    number = np.tile(np.arange(E), 2)
+    order = np.lexsort((number, ends))
+    links = np.column_stack([number, others, edges[:, 2:].T.ravel(), corners[others]])[order]
+    counts = np.bincount(ends, minlength=V)
+    return np.column_stack([corners, start + np.cumsum(counts) - counts, counts, np.zeros(V)]), links
 
 
-def _loops(solid: Polyhedron) -> Array:
-    number = {tuple(ends): e for e, (a, b) in enumerate(solid.edges[:, :2].tolist()) for ends in ((a, b), (b, a))}
-    ways = [way for loop in solid.faces for way in zip(loop, (*loop[1:], loop[0]), strict=True)]
-    a, b = np.array(ways, dtype=np.int64).T
-    along = solid.corners[b] - solid.corners[a]
-    normals = np.repeat(solid.normals, [len(loop) for loop in solid.faces], axis=0)
+def _borders(corners: Array, edges: IntArray, normals: Array, loops: IntArray, counts: IntArray) -> Array:
+    """Return the rows of loops; normals are those of the faces of each."""
+    a, b = loops, np.roll(loops, -1)
+    last = np.cumsum(counts)
+    b[last - 1] = loops[last - counts]
+    low, high = edges[:, :2].min(axis=1) * len(corners), edges[:, :2].max(axis=1)
+    order = np.argsort(low + high)
+    found = order[np.searchsorted((low + high)[order], np.minimum(a, b) * len(corners) + np.maximum(a, b))]
+    along = corners[b] - corners[a]
     inward = np.cross(normals, along / np.sqrt(np.vecdot(along, along))[:, None])
-    return np.column_stack([a, [number[way] for way in ways], inward, np.vecdot(inward, solid.corners[a])])
+    return np.column_stack([a, found, inward, np.vecdot(inward, corners[a])])

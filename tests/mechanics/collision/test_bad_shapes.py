@@ -13,6 +13,7 @@ from gaussdyn import SpatialSystem
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.spatial import (
     Box,
+    Compound,
     ConvexMesh,
     HalfSpace,
     HeightField,
@@ -45,6 +46,8 @@ def _sphere(n):
         (CUBE, [f[::-1] for f in FACES], "inside out.*Reverse them"),
         (CUBE, [FACES[0][::-1], *FACES[1:]], "turned against each other"),
         (CUBE * (1, 1, 0), (), "volume 0.*Give it some thickness"),
+        (CUBE * (1, 1, 1e-10), (), "one plane, to 1e-09 of their size.*Give it some thickness"),
+        (CUBE * 1e200, (), r"1e\+200 m apart.*1e-3 \* vertices"),
         (np.where(CUBE == 1, np.nan, CUBE), (), "nan at index"),
         (np.where(CUBE == 1, np.inf, CUBE), (), "inf at index"),
         (PIT, PITTED, "not convex.*convex parts"),
@@ -113,6 +116,30 @@ def test_ground(points, faces, said):
         Mesh(vertices=points, faces=faces, name="ground1")
     with pytest.raises(InputError, match=" of a mesh: "):
         Mesh(vertices=points, faces=faces)
+
+
+def test_flat_points_are_a_solid_or_refused():
+    """However thin: faces that count as one plane leave no solid; it was an error of numpy's, or a hull of NaN."""
+    rng, taken = np.random.default_rng(0), 0
+    for k in range(300):
+        thin = 10 ** rng.uniform(-13, -6)
+        points = (CUBE if k % 3 else rng.normal(size=(12, 3))) * (1, 1, thin) @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        try:
+            hull = ConvexMesh(vertices=points).hull
+        except InputError:
+            continue
+        taken += 1
+        assert len(hull.corners) - len(hull.edges) + len(hull.faces) == 2
+        assert np.isfinite(hull.normals).all()
+    assert 50 < taken < 250
+
+
+def test_a_surface_that_is_not_that_of_the_parts_is_refused():
+    parts = [Box(half=(0.5, 0.5, 0.5), at=(0.5, 0.5, 0.5))]
+    Compound(parts=parts, surface=Mesh(vertices=1.2 * CUBE, faces=TRIANGLES))
+    for points in (CUBE + 5.0, 1e3 * CUBE, 1e-3 * CUBE + 0.5):
+        with pytest.raises(InputError, match=r"surface of a compound.*the parts reach 0.866 m.*scale=1e-3"):
+            Compound(parts=parts, surface=Mesh(vertices=points, faces=TRIANGLES))
 
 
 def test_triangles_are_no_moving_body():

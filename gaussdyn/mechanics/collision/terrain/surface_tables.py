@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....arrays import Array, IntArray
-from ..solid_hull import FLAT, Polyhedron, morton_order
-from ..solid_tables import HEAD, block_of
+from ..solid_hull import FLAT, morton_order
+from ..solid_tables import HEAD, block_of_loops
 
 FAN = 8  # boxes in a box
 
@@ -28,9 +28,9 @@ def surface_block(corners: Array, triangles: IntArray, start: int) -> Array:
     edges = edges_of(triangles)
     size = float(np.ptp(corners, axis=0).max())
     convex, level = _bends(corners, triangles, edges, normals, offsets, FLAT * size)
-    faces = tuple(map(tuple, triangles.tolist()))
-    block = block_of(Polyhedron(corners, faces, edges, normals, offsets), start)
     V, E, F = len(corners), len(edges), len(triangles)
+    faces = (triangles.ravel(), np.full(F, 3))
+    block = block_of_loops(corners, edges, np.column_stack([normals, offsets]), faces, start)
     block[HEAD + V + 2 * E : HEAD + V + 3 * E, 5] = convex
     block[HEAD + np.unique(edges[convex, :2]), 5] = 1.0
     order = morton_order(corners[triangles].mean(axis=1))

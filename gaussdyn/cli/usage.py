@@ -70,17 +70,19 @@ def typed(error: InputError, command: Any, arguments: list[str]) -> InputError:
     ``--set mu=0.5``.
     """
     options = {option for parameter in getattr(command, "params", ()) for option in parameter.opts}
-
-    def here(name: str) -> str:
-        """Return how a name is typed; "" if it is not."""
-        option = "--" + name.replace("_", "-")
-        if option in options:
-            return f"{option} "
-        return f"--set {name}=" if any(word.startswith(f"{name}=") for word in arguments) else ""
-
-    name, line = here(error.name), WRITE.search(error.mend)
-    set_to = line and (here(line[1]) or ("--set " + line[1] + "=" if "--set" in arguments else ""))
+    name, line = _as_typed(error.name, options, arguments), WRITE.search(error.mend)
+    set_to = line and (
+        _as_typed(line[1], options, arguments) or ("--set " + line[1] + "=" if "--set" in arguments else "")
+    )
     if not name and not set_to:
         return error
     mend = error.mend[: line.start()] + f"Write {set_to}{line[2].strip(chr(39))}." if line and set_to else error.mend
     return InputError(name.rstrip(" =") or error.name, error.given, error.allowed, mend)
+
+
+def _as_typed(name: str, options: set[str], arguments: list[str]) -> str:
+    """Return how a name is typed; "" if it is not."""
+    option = "--" + name.replace("_", "-")
+    if option in options:
+        return f"{option} "
+    return f"--set {name}=" if any(word.startswith(f"{name}=") for word in arguments) else ""

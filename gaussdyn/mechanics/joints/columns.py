@@ -116,9 +116,9 @@ class JointColumns:
         found: list[float] = []
         for name, joint in self.joints.items():
             if self.free[name]:
-                motions = joint.free_motions(motion)
-                found += [angles[name]] if name in angles else [x.value for x in motions]
-                found += [x.rate for x in motions]
+                values, rates = joint.readings(motion)
+                found += [angles[name]] if name in angles else values
+                found += rates
             motors, drives = self._motors[name], self._driven[name]
             if motors or drives:
                 supplied = sum(float(forces[id][0]) for id in motors if id in forces)

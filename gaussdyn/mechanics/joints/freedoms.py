@@ -46,6 +46,11 @@ class LeavesFree:
         x = self.free(motion)
         return (Freedom(x.value, x.rate, x.J),)
 
+    def readings(self, motion: Any) -> tuple[list[float], list[float]]:
+        """Return values and rates of these motions: what a run keeps of every state."""
+        found = self.free_motions(motion)
+        return [x.value for x in found], [x.rate for x in found]
+
     def off(self, motion: Any, values: Sequence[float]) -> tuple[Freedom, ...]:
         """Return how far the motions that it leaves free are from given values, angles by at most half a turn."""
         wraps = self.coordinate != "travel"

@@ -22,7 +22,7 @@ from ..joints.freedoms import Freedom, LeavesFree
 from ..names import check_name
 from ..rows import Row
 from .joint_equations import angle, cosine, offsets, travel, twist
-from .kinematics import Motion, SpatialMarker, SpatialMotion
+from .kinematics import Motion, Motions, SpatialMarker, SpatialMotion
 
 AXES = ("x", "y", "z")
 
@@ -123,6 +123,13 @@ class BallJoint(Joint):
         """Return the rotation vector of a's axes in those of b, rad, and the angular velocity there."""
         a, b = motion(self.a), motion(self.b)
         return _turning(a, b, quaternion_of(b.R.T @ a.R), b.R.T)
+
+    def readings(self, motion: Motion) -> tuple[list[float], list[float]]:
+        """Return the rotation vector and the angular velocity of `free_motions`."""
+        if not isinstance(motion, Motions):
+            return super().readings(motion)
+        (R, omega), (axes, own) = motion.turns(self.a), motion.turns(self.b)
+        return logarithm(quaternion_of(axes.T @ R)).tolist(), (axes.T @ (omega - own)).tolist()
 
     def off(self, motion: Motion, values: Sequence[float]) -> tuple[Freedom, ...]:
         """Return the rotation vector from the turn by `values` to the one there is, in the axes of that turn."""

@@ -177,12 +177,20 @@ class Motions:
     q, v : Array, shape (nq,) and (nv,)
     """
 
-    __slots__ = ("_bodies", "_markers", "layout", "q", "t", "v")
+    __slots__ = ("_bodies", "_markers", "_turns", "layout", "q", "t", "v")
 
     def __init__(self, layout: SpatialLayout, t: float, q: Array, v: Array) -> None:
         self.layout, self.t, self.q, self.v = layout, t, q, v
         self._bodies: dict[str, SpatialMotion] = {}
         self._markers: dict[SpatialMarker, SpatialMotion] = {}
+        self._turns: Turns | None = None
+
+    @property
+    def turns(self) -> Turns:
+        """The same without what only forces need."""
+        if self._turns is None:
+            self._turns = Turns(self.layout, self.q, self.v)
+        return self._turns
 
     def body(self, name: str) -> SpatialMotion:
         """Return the motion of a body's frame in its mass centre, or of space for ``"ground"``."""

@@ -14,7 +14,7 @@ from gaussdyn import check_system
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
 from gaussdyn.mechanics.spatial.joints import BallJoint, Hinge, Joint, Slider, Universal, Weld
-from gaussdyn.mechanics.spatial.kinematics import SpatialMarker, mark
+from gaussdyn.mechanics.spatial.kinematics import Motions, SpatialMarker, mark
 from gaussdyn.mechanics.spatial.links import Rod, String
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 
@@ -42,6 +42,18 @@ def check_rates_and_drifts_are_derivatives_along_the_motion(seed, second):
             assert row.rate[0] == pytest.approx(change, rel=1e-8, abs=1e-8), name
         bend = slope(lambda t, name=name: by_id(system, flight.q(t), flight.v(t))[name].rate)
         np.testing.assert_allclose(row.J @ flight.a + row.drift, bend, rtol=1e-7, atol=1e-7, err_msg=name)
+
+
+@pytest.mark.parametrize("second", ["b", "ground"])
+def test_what_a_run_reads_of_a_ball_joint_is_the_turn_between_its_markers(second):
+    rng, flight = np.random.default_rng(4), Flight(3)
+    joint = BallJoint(name="ball", a=random_marker(rng, "a"), b=random_marker(rng, second))
+    system = SpatialSystem(bodies=[A, B], joints=[joint])
+    motion = Motions(system.layout, 0.0, flight.q(0.0), flight.v(0.0))
+    x, rate = joint.readings(motion)
+    one, other = motion(joint.a), motion(joint.b)
+    np.testing.assert_allclose(x, Rotation.from_matrix(other.R.T @ one.R).as_rotvec(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(rate, other.R.T @ (one.omega - other.omega), rtol=0, atol=1e-14)
 
 
 @pytest.mark.slow

@@ -44,7 +44,9 @@ def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
         flat for shape in shapes for flat in (_faces(shape) if shape["shape"] in FACED else [_flattened(shape, size)])
     ]
     names = list(dict.fromkeys(shape.get("name", "") for shape in shapes))  # in an order that no pose changes
-    return [{**flat, "number": names.index(flat["name"])} for *_, flat in sorted(found, key=lambda one: one[:2])]
+    still = {shape.get("name", ""): {"still": True} for shape in shapes if shape.get("still")}
+    ordered = [flat for *_, flat in sorted(found, key=lambda one: one[:2])]
+    return [{**flat, "number": names.index(flat["name"]), **still.get(flat["name"], {})} for flat in ordered]
 
 
 def seen_in_turn(poses: Sequence[Sequence[Shape]]) -> list[list[dict[str, Any]]]:

@@ -12,4 +12,5 @@ OUTCOME_COLOURS = {
     "UNDECIDED": "#cc79a7",
     "NOT_EXAMINED": "#dfe4e9",
 }
+STILL = "#8c98a4"  # of obstacles
 INK = "#1d2733"  # of words and axes

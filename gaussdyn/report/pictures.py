@@ -16,7 +16,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen_in_turn
 from .charts import FLOOR
-from .colours import INK, PALETTE
+from .colours import INK, PALETTE, STILL
 from .place import data_url, place
 from .series import Group, by_unit, groups, thinned
 
@@ -157,7 +157,7 @@ def draw(axis: Any, shapes: Sequence[Shape], frame: tuple[float, float, float, f
         painter = PAINTERS.get(shape["shape"])
         if painter is not None:
             number = shape.get("number", names.index(shape.get("name")))
-            painter(axis, shape, PALETTE[number % len(PALETTE)], frame)
+            painter(axis, shape, STILL if shape.get("still") else PALETTE[number % len(PALETTE)], frame)
 
 
 def points(shape: Shape) -> Array:

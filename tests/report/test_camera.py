@@ -49,6 +49,17 @@ def test_bodies_keep_their_numbers_whichever_is_in_front():
         assert {shape["name"]: shape["number"] for shape in flat} == {"a": 0, "b": 1}
 
 
+def test_obstacles_are_known_from_bodies_from_every_side():
+    place = {"at": [0.0, 0.0, 0.0], "turn": TURN}
+    for shape in (
+        {"shape": "box", "half": [1.0, 1.0, 1.0]},
+        {"shape": "sphere", "radius": 1.0},
+        {"shape": "cylinder", "radius": 1.0, "half_length": 1.0},
+    ):
+        found = seen([{**shape, **place, "name": "post", "still": True}, {**shape, **place, "name": "body"}])
+        assert {flat["name"]: flat.get("still", False) for flat in found} == {"post": True, "body": False}
+
+
 def test_the_ground_is_as_large_as_what_is_on_it_wherever_corners_are_counted_from():
     """A mesh far from the origin of its corners is no larger than one about it; a capsule counts its length."""
     corners = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * 0.1

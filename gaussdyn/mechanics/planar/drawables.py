@@ -2,6 +2,7 @@
 
 Every dictionary has ``shape`` and ``name``, lengths in m and angles in rad:
 ``point`` (at), ``segment`` (ends), ``polygon`` (points), ``disc`` (at, radius, angle), ``halfplane`` (at, normal).
+Obstacles that are no half-planes have ``still`` besides.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def drawables(
     faced = {body.name for body in layout.bodies if _has_shape(body)}  # its outline shows where its faces are
     drawn = {(p.body, p.name): p for p in planes if p.body not in faced}
     shapes += [_plane(plane, motion) for plane in drawn.values()]
-    shapes += [outline(o.name, o, (0.0, 0.0), 0.0) for o in obstacles if not isinstance(o, HalfPlane)]
+    fixed = [o for o in obstacles if not isinstance(o, HalfPlane)]
+    shapes += [{**outline(o.name, o, (0.0, 0.0), 0.0), "still": True} for o in fixed]
     ties = [part for part in (*contacts, *forces) if isinstance(part, (Link, Spring))]
     shapes += [_segment(f"{tie.a.label}~{tie.b.label}", tie.a, tie.b, motion) for tie in ties]
     shapes += [_joint(joint, motion) for joint in joints if isinstance(joint, Joint)]

@@ -3,7 +3,8 @@
 Every dictionary has ``shape`` and ``name``, lengths in m, ``turn`` a unit quaternion (w, x, y, z): ``point`` (at),
 ``segment`` (ends), ``sphere`` (at, turn, radius), ``capsule`` and ``cylinder`` (at, turn, radius, half_length; along
 z), ``box`` and ``ellipsoid`` (at, turn, half), ``solid`` (at, turn, corners, and faces: which corners, counterclockwise
-seen from outside; ``ground`` where these are the triangles of a surface), ``plane`` (at, normal).
+seen from outside; ``ground`` where these are the triangles of a surface), ``plane`` (at, normal). Obstacles that are no
+planes have ``still`` besides.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _body(body: SpatialBody, motion: Motions) -> list[dict[str, Any]]:
 def drawn_obstacle(obstacle: Obstacle, pose: Posed) -> dict[str, Any]:
     """Return an obstacle on a body, or on the ground, in the frame `pose`."""
     if not isinstance(obstacle, HalfSpace):
-        return drawn_shape(obstacle.name, obstacle, pose)
+        return {**drawn_shape(obstacle.name, obstacle, pose), "still": True}
     at = pose.x + pose.R @ np.array(obstacle.point)
     normal = pose.R @ np.array(obstacle.normal)
     return {"shape": "plane", "name": obstacle.name, "at": at.tolist(), "normal": normal.tolist()}

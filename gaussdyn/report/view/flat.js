@@ -1,6 +1,6 @@
 // A film on a canvas as a flat drawing: planar systems, and systems in space where there is no WebGL.
 const gaussdynFlat = (canvas, film, view) => {
-  const INK = "#1d2733", SOFT = "#5b6b7a", GROUND = "#dfe4e9";
+  const INK = "#1d2733", SOFT = "#5b6b7a", GROUND = "#dfe4e9", STILL = "#8c98a4";
   const BODY = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d1f", "#5b6b7a"];
   const MODE = { stick: "#0072b2", slip: "#d55e00" };
   let pen, frame = 0, width = 0, height = 0, scale = 1, centre = [0, 0];
@@ -212,7 +212,7 @@ const gaussdynFlat = (canvas, film, view) => {
   const moves = film.shapes.map((track) => ["at", "ends", "points"].some((key) => key in track.moving));
   const colours = (() => {
     const names = [...new Set(film.shapes.map((track) => track.name))];
-    return film.shapes.map((track) => BODY[names.indexOf(track.name) % BODY.length]);
+    return film.shapes.map((track) => (track.fixed.still ? STILL : BODY[names.indexOf(track.name) % BODY.length]));
   })();
 
   const fit = () => {

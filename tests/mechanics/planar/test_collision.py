@@ -453,6 +453,7 @@ def test_drawables_show_every_shape():
     drawn = {shape["name"]: shape for shape in system.drawables(np.array([2.0, 1.0, math.pi / 2]))}
     kinds = {name: shape["shape"] for name, shape in drawn.items()}
     assert kinds == {"bat.bar": "polygon", "bat.head": "disc", "floor": "halfplane", "step": "polygon"}
+    assert [name for name, shape in drawn.items() if shape.get("still")] == ["step"]
     np.testing.assert_allclose(drawn["bat.head"]["at"], [2.0, 2.0])
     rim = np.array(drawn["bat.bar"]["points"])
     np.testing.assert_allclose(rim.max(axis=0), [2.2, 2.2])

@@ -99,6 +99,23 @@ def test_rounding_in_the_attitude_changes_forces_by_rounding(ground):
     assert abs(forces[0][:, 2].sum()) == pytest.approx(9.81, rel=1e-12)
 
 
+def test_rounding_at_any_heading_changes_shares_by_little_and_their_sum_by_rounding():
+    """Four corners bear what three could; what is unique of it must not move."""
+    half = np.array([0.048, 0.055, 0.043])
+    body = brick("a", mass=1.4, half=half)
+    system = SpatialSystem(bodies=[body], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.5))
+    pushes, rng = [], np.random.default_rng(0)
+    for k in range(8):
+        turn = Rotation.from_euler("z", 0.3) * Rotation.from_rotvec(1e-15 * (k > 0) * rng.normal(size=3))
+        q = np.roll(turn.as_quat(), 1)
+        run = simulate(system, system.state({"a": (0, 0, half[2], *q)}), 2e-3, stepper=MoreauJean(dt=2e-3))
+        pushes.append([c.reaction[0] for c in run.contacts(-1)])
+        assert np.abs(run.v[-1]).max() == 0.0
+    shares = np.array(pushes)
+    np.testing.assert_allclose(shares, 1.4 * 9.81 / 4.0, rtol=3e-6)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.4 * 9.81, rtol=1e-14)
+
+
 def test_contacts_of_a_box_come_and_go_at_the_border_of_a_face():
     table = Shapes.of({"a": (Box(half=(0.03, 0.03, 0.03)),)}, [Box(half=(0.1, 0.1, 0.05), at=(0, 0, -0.05), name="b")])
     for x in np.linspace(-0.2, 0.2, 81):

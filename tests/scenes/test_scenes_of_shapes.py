@@ -10,8 +10,8 @@ import pytest
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
 from gaussdyn.analysis.forces.statics import limit_load
 from gaussdyn.linalg.rotations import matrix_of
-from gaussdyn.mechanics.collision.shapes import ConvexMesh, HalfSpace
-from gaussdyn.mechanics.spatial import SpatialBody
+from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, Cylinder, HalfSpace
+from gaussdyn.mechanics.spatial import HeightField, SpatialBody, solid
 from gaussdyn.scenes.catalogue import build
 from gaussdyn.scenes.references.arch_statics import of_flat_stones
 from gaussdyn.scenes.spinning import rattleback
@@ -32,6 +32,28 @@ def _push(n, thickness, mu):
 @pytest.mark.parametrize(("n", "thickness", "mu"), [(5, 0.2, 0.7), (7, 0.25, 0.6), (9, 0.16, 1.0)])
 def test_an_arch_of_polyhedra_falls_at_the_tilt_of_limit_analysis(n, thickness, mu):
     assert _push(n, thickness, mu) == pytest.approx(of_flat_stones(n, thickness, mu).largest_push, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["plane", "box", "field"])
+@pytest.mark.parametrize(("radius", "half"), [(0.07, 0.2), (0.15, 0.11)])
+def test_a_cylinder_topples_within_a_millionth_of_its_slope_on_any_ground(kind, radius, half):
+    """Just beyond the limit its spin grows as that of a pendulum upside down: w = a sinh(k t) / k."""
+    column = solid("c", Cylinder(radius=radius, half_length=half), density=1000.0)
+    ground = {
+        "plane": HalfSpace(name="g"),
+        "box": Box(name="g", half=(1.0, 1.0, 0.1), at=(0.0, 0.0, -0.1)),
+        "field": HeightField(name="g", heights=np.zeros((5, 5)), spacing=(0.4, 0.4), at=(-0.81, -0.79, 0.0)),
+    }[kind]
+    arm = math.hypot(radius, half)
+    rate2 = G * arm / (radius**2 / 4.0 + half**2 / 3.0 + arm**2)
+    for off in (-1e-6, 1e-6):
+        slope = math.atan(radius / half) * (1.0 + off)
+        pull = (G * math.sin(slope), 0.0, -G * math.cos(slope))
+        system = SpatialSystem(bodies=[column], obstacles=[ground], contact=ContactLaw(mu=6.0), gravity=pull)
+        run = simulate(system, system.state({"c": (0.0, 0.0, half)}), 0.05, stepper=MoreauJean(dt=1e-3))
+        k = math.sqrt(rate2)
+        spin = rate2 * (slope - math.atan(radius / half)) / k * math.sinh(0.05 * k)
+        assert run.v[-1][4] == pytest.approx(max(0.0, spin), rel=1e-3, abs=1e-14)
 
 
 @pytest.mark.parametrize(("n", "mu"), [(7, 0.7), (10, 1.0)])

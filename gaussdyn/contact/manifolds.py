@@ -36,6 +36,7 @@ STILL = 1e-8  # m/s: slower it does not
 ALIKE = 1e-8  # m, 1: rows of J that push the same way
 FURTHER = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)  # m: how far beyond an end it is looked which features touch
 MOMENT = 1e-3  # s: how long that may take at most
+BESIDE = 1e-5  # of J: how near to the place where one contact ends another one begins that goes on with its work
 
 
 class Here(NamedTuple):
@@ -89,7 +90,7 @@ def manifolds_at(
     if found.system is whole:
         return found
     if held is None:
-        system = _single(_going_on(whole, found, here, counts.gap), found, here, counts.gap)
+        system = _single(_going_on(whole, found, here, counts.gap), found, here, counts.gap, whole)
     else:
         system = _keeping(found, held, here.q, counts.gap)
     if system is found.system:
@@ -113,6 +114,12 @@ def doubles(system: System, here: Here, rows: Sequence[Row], gap: float) -> froz
     return frozenset(
         key for key, other in pairs if not _within(system, key, there) and _within(system, other, there)
     )  # fmt: skip
+
+
+def goes_on(one: Row, other: Row) -> bool:
+    """Whether a contact pushes two shapes as another one of them does that ends: in the same way, at the same place."""
+    near = np.abs(one.J[0] - other.J[0]).max() <= BESIDE * np.abs(one.J[0]).max()
+    return bool(near) and pair_of_shapes(one.id) == pair_of_shapes(other.id)
 
 
 def overlaps(whole: System, here: Here, known: Collection[str], depth: float) -> dict[str, float]:
@@ -221,10 +228,11 @@ def _ids(rows: Iterable[Row]) -> set[str]:
     return {row.id for row in rows}
 
 
-def _single(system: System, found: Manifolds, here: Here, gap: float) -> System:
+def _single(system: System, found: Manifolds, here: Here, gap: float, whole: System) -> System:
     """Return the system without points over rims where other features of their shapes touch at the same point.
 
-    As where the end of a capsule comes over a face: from there on its axis passes over the rim nowhere.
+    As where the end of a capsule comes over a face: from there on its axis passes over the rim nowhere. Not without a
+    corner over which a rim comes where it begins to cross the edge there: both go on.
     """
     rows = found.rows if system is found.system else rows_of(system, *here)
     same = _coinciding(rows, gap)
@@ -232,7 +240,12 @@ def _single(system: System, found: Manifolds, here: Here, gap: float) -> System:
         one.id for one, other in same if extent_of(system, one.id) is None and extent_of(system, other.id) is not None
     }  # fmt: skip
     taking = getattr(system, "taking", None)
-    return taking({row.id for row in rows} - double, system) if double and taking else system
+    if not double or taking is None:
+        return system
+    t, there = here.t, system.move(here.q, here.v, GLANCE)
+    double -= {row.id for row in rows_of(whole.near(t, there, here.v, 0.0), t, there, here.v)}
+    kept: System = taking({row.id for row in rows} - double, system)
+    return kept
 
 
 def _coinciding(rows: Sequence[Row], gap: float) -> list[tuple[Row, Row]]:

@@ -100,19 +100,22 @@ class Along(NamedTuple):
         Of the rim.
     line : Line
     touch : callable
-        touch(pose of the rim's body, pose of its own) -> (normal, point) in space, and how far the rim is from running
-        along the piece.
+        touch(pose of the rim's body, pose of its own) -> (normal, point) in space.
     outs : tuple of Array
         For each face the direction across the piece that leads out of it, in its plane, in the frame of its body.
     radius : float
         Of the rim: so much farther on along a face it is its lowest point, times the sine by which the normal leans, m.
+    crossing : callable or None
+        Of a rim whose disc the piece crosses, flatly: crossing(pose, pose, point) -> the sine of the angle between rim
+        and piece, and how far they are from crossing so no more.
     """
 
     body: str
     line: Line
-    touch: Callable[[Pose, Pose], tuple[Array, Array, float]]
+    touch: Callable[[Pose, Pose], tuple[Array, Array]]
     outs: tuple[Array, ...]
     radius: float
+    crossing: Callable[[Pose, Pose, Array], tuple[float, float]] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,12 +154,16 @@ class Extent:
         return float((S.T @ (x + R @ point - y) - one.at) @ one.inward)
 
     def _between(self, one: Along, q: Array) -> float:
-        """Return how far a rim is from the ends of a straight piece that it touches, and from the faces beside it."""
-        (y, S), line = self.pose(q, one.line.body), one.line
-        normal, point, crosses = one.touch(self.pose(q, one.body), (y, S))
-        leaning = min((float((S.T @ normal) @ out) for out in one.outs), default=math.inf)
+        """Return how far a rim is from the ends of a straight piece that it touches, and from the faces beside it.
+
+        Where it crosses the piece its slope counts, which lifts its lowest point, and not how its normal leans.
+        """
+        (y, S), line, rim = self.pose(q, one.line.body), one.line, self.pose(q, one.body)
+        normal, point = one.touch(rim, (y, S))
+        sine, left = (1.0, math.inf) if one.crossing is None else one.crossing(rim, (y, S), point)
+        leaning = sine * min((float((S.T @ normal) @ out) for out in one.outs), default=math.inf)
         room = line.half - abs(float((S.T @ (point - y) - line.middle) @ line.along))
-        return min(room, one.radius * (leaning + FLAT), one.radius * crosses)
+        return min(room, one.radius * (leaning + FLAT), one.radius * left)
 
     def _beyond(self, one: Tip, q: Array) -> float:
         """Return how far the nearest point of the line is beyond the end; infinite for a line along `outward`."""

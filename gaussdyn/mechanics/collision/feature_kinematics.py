@@ -16,7 +16,7 @@ points from B into A and the gap is positive while they are apart.
   after the smallest turn. The rate is that of the material there, which is that of the gap but for what the crossing
   runs along an edge that is not level with the face. s0 is where they crossed when the contact was found.
 * Those with a circle: see `rim_kinematics`; e is the normal when the contact was found. Of a rim on a line s0 is where
-  on the line it was then.
+  on the line it was then; of one that crosses the disc `reach` is `side` there.
 
 The contact point is where a ball or an ellipsoid touches (the pairs with a plane, BALL_LINE), or half-way between the
 two surfaces. Both bodies are taken as moving with their material at this one point, so that the reactions have no
@@ -104,7 +104,7 @@ def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: 
         if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
             gap, n, dn, p, dp = smooth_motion(kind, data, RA, RB, lines, (omega_a, omega_b), guess)
         elif kind == RIM_LINE:
-            gap, n, dn, p, dp = rim_on_line(lines, ra, rb, guess, data[18])
+            gap, n, dn, p, dp = rim_on_line(lines, ra, rb, guess, data[18], data[17])
         else:
             gap, n, dn, p, dp = rim_motion(kind, lines, ra, rb, guess)
         c, dc = along(a, -1.0, p), along(va, -1.0, dp)
@@ -167,7 +167,7 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
             distance, n, _, p, _ = smooth_motion(kind, data, RA, RB, lines, (still, still), guess)
         elif kind == RIM_LINE:
-            distance, n, _, p, _ = rim_on_line(lines, ra, rb, guess, data[18])
+            distance, n, _, p, _ = rim_on_line(lines, ra, rb, guess, data[18], data[17])
         else:
             distance, n, _, p, _ = rim_motion(kind, lines, ra, rb, guess)
         c, ra, rb = along(a, -1.0, p), 0.0, 0.0

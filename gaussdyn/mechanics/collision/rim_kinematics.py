@@ -9,7 +9,10 @@ differentiation.
 Over a line Newton's method finds the point of the rim that is nearest to it, as a direction from the centre; the normal
 is across the line and across the rim there. That is well posed wherever the rim crosses the line at an angle, also
 where they touch. A line that passes over a disc crosses its rim twice; both crossings stay what they are as the disc
-turns through the line, where their separations change places.
+turns through the line, where their separations change places. Where such a line leaves the disc the crossings meet, and
+there is no direction across both any more: beyond that the normal is that of the disc. It is on a flat one, too, where
+one crossing is no higher than the other but for what no gap tells: as they part there, what a disc is tipped by would
+turn normals without bound.
 
 * DISC_PLANE: the lowest point of the rim over the plane through b with the outward normal db.
 * RIM_BALL: ball of radius rb about b.
@@ -30,7 +33,9 @@ LINES = f"UniTuple({V3}, 6)"
 Lines = tuple[Vector, Vector, Vector, Vector, Vector, Vector]
 """a - b, da, db and their rates."""
 ROUNDS, STEP = 40, 0.3  # Newton steps, and the longest one, rad
-CUT = 0.01  # of the radius: rims over lines that cut off less of a disc turn too fast along them
+CROSSING = 0.995  # cosine: a line crosses a disc flatly while the normal across both is within 0.1 rad of the axis
+LEVEL_LINE = 3e-10  # m: a line over a disc that rises by less from its middle to the rim is level with it
+TIPPED_LINE = 1e-9  # m: one that rises by more is tipped
 NO_CROSSING = 1e-12  # sine, and share of the radius: a rim along a line that it touches has no normal of its own
 ZERO = (0.0, 0.0, 0.0)
 
@@ -182,12 +187,9 @@ def spoke_towards(way: Vector, axis: Vector) -> Vector:
     return along(ZERO, 1.0 / size, p)
 
 
-@kernel(f"Nearest({V3}, {V3}, {V3}, float64, {V3})", borrows=True)
-def nearest_on_rim(d: Vector, axis: Vector, u: Vector, r: float, start: Vector) -> Nearest:
-    """Return the point of a rim nearest to a line along u, from the spoke where to start.
-
-    d leads from the line to the centre, the normal to the rim.
-    """
+@kernel(f"{V3}({V3}, {V3}, {V3}, float64, {V3})", borrows=True)
+def turned_to_line(d: Vector, axis: Vector, u: Vector, r: float, start: Vector) -> Vector:
+    """Return the spoke of a rim to its point nearest to a line along u, from the spoke where to start."""
     e = start
     for _ in range(ROUNDS):
         w, t = along(d, r, e), cross3(axis, e)
@@ -199,6 +201,26 @@ def nearest_on_rim(d: Vector, axis: Vector, u: Vector, r: float, start: Vector) 
         e = along(ZERO, 1.0 / math.sqrt(dot3(e, e)), e)
         if abs(x) < 1e-14:
             break
+    return e
+
+
+@kernel(f"{V3}({V3}, {V3}, {V3}, float64, boolean)", borrows=True)
+def spoke_to_level(d: Vector, axis: Vector, u: Vector, r: float, last: bool) -> Vector:
+    """Return the spoke to one of the two crossings of a line along u that is level with a disc, or nearest to it.
+
+    In closed form: where the crossings meet, slopes vanish with the third power of the way to them.
+    """
+    foot = cross3(axis, cross3(along(along(ZERO, dot3(d, u), u), -1.0, d), axis))
+    far = math.sqrt(dot3(foot, foot))
+    if far >= r:
+        return along(ZERO, 1.0 / far, foot)
+    half = math.sqrt((r - far) * (r + far))
+    return normalized(along(foot, half if last else -half, normalized(cross3(axis, cross3(u, axis)))))
+
+
+@kernel(f"Nearest({V3}, {V3}, {V3}, float64, {V3})", borrows=True)
+def nearest_at(d: Vector, axis: Vector, u: Vector, r: float, e: Vector) -> Nearest:
+    """Return what is known of the nearest point of a rim, from its spoke."""
     w, t = along(d, r, e), cross3(axis, e)
     s = dot3(w, u)
     way, m = along(w, -s, u), cross3(u, t)
@@ -212,15 +234,69 @@ def nearest_on_rim(d: Vector, axis: Vector, u: Vector, r: float, start: Vector) 
     return Nearest(e, t, way, n, s, dot3(way, t))
 
 
-@kernel(f"Tuple((float64, {V3}, {V3}, {V3}, {V3}))({LINES}, float64, float64, {V3}, float64)", borrows=True)
+@kernel(f"Nearest({V3}, {V3}, {V3}, float64, {V3})", borrows=True)
+def nearest_on_rim(d: Vector, axis: Vector, u: Vector, r: float, start: Vector) -> Nearest:
+    """Return the point of a rim nearest to a line along u, from the spoke where to start.
+
+    d leads from the line to the centre, the normal to the rim.
+    """
+    return nearest_at(d, axis, u, r, turned_to_line(d, axis, u, r, start))
+
+
+@kernel(f"UniTuple({V3}, 2)({LINES}, {V3}, {V3}, float64, boolean)", borrows=True)
+def across_crossing(
+    lines: Lines, t: Vector, dt: Vector, r: float, level: bool
+) -> tuple[Vector, Vector]:  # fmt: skip
+    """Return a vector across a line and a rim along t that it crosses, on the side of the axis, and its rate.
+
+    Of a level line, and where that across both is not nearly the axis, the axis itself, across the line; in between
+    from one to the other.
+    """
+    _, axis, u, _, daxis, du = lines
+    k, dk = dot3(axis, u), dot3(daxis, u) + dot3(axis, du)
+    flat, dflat = along(axis, -k, u), along(along(daxis, -dk, u), -k, du)
+    m, dm = cross3(u, t), along(cross3(du, t), 1.0, cross3(u, dt))
+    sine = dot3(m, axis)
+    if level or abs(sine) < CROSSING * math.sqrt(dot3(m, m)):
+        return flat, dflat
+    dsine = dot3(dm, axis) + dot3(m, daxis)
+    rise = (r * abs(k * sine) - LEVEL_LINE) / (TIPPED_LINE - LEVEL_LINE)
+    if rise < 1.0:
+        x = max(rise, 0.0)
+        part, dpart = x * x * (3.0 - 2.0 * x), 6.0 * x * (1.0 - x) * r / (TIPPED_LINE - LEVEL_LINE)
+        dpart *= math.copysign(1.0, k * sine) * (dk * sine + k * dsine)
+        off = along(m, -sine, flat)
+        doff = along(along(dm, -dsine, flat), -sine, dflat)
+        m, dm = along(along(ZERO, sine, flat), part, off), along(along(ZERO, dsine, flat), sine, dflat)
+        dm = along(along(dm, part, doff), dpart, off)
+    sign = math.copysign(1.0, sine)
+    return along(ZERO, sign, m), along(ZERO, sign, dm)
+
+
+@kernel(f"Tuple((boolean, {V3}))({V3}, {V3}, {V3}, float64, boolean)", borrows=True)
+def level_with(d: Vector, axis: Vector, u: Vector, r: float, last: bool) -> tuple[bool, Vector]:
+    """Return whether a line that crosses a disc is level with it, and `spoke_to_level`."""
+    e = spoke_to_level(d, axis, u, r, last)
+    return bool(r * abs(dot3(axis, u) * dot3(cross3(u, cross3(axis, e)), axis)) <= LEVEL_LINE), e
+
+
+@kernel(f"Tuple((float64, {V3}, {V3}, {V3}, {V3}))({LINES}, float64, float64, {V3}, float64, float64)", borrows=True)
 def rim_on_line(
-    lines: Lines, r: float, rb: float, guess: Vector, at: float
+    lines: Lines, r: float, rb: float, guess: Vector, at: float, side: float
 ) -> tuple[float, Vector, Vector, Vector, Vector]:  # fmt: skip
-    """Return what `rim_motion` does, for a rim and a line; `at`: about where on the line it is, `guess`: the normal."""
+    """Return what `rim_motion` does, for a rim and a line; `at`: about where on the line it is, `guess`: the normal.
+
+    side: of one that crosses the disc, whether its normal looks along the axis (> 0) or against it (< 0), and whether
+    it is the first crossing along the line (1) or the last (2); else zero.
+    """
     d, axis, u, w, daxis, du = lines
-    one = nearest_on_rim(d, axis, u, r, spoke_towards(along(along(ZERO, at, u), -1.0, d), axis))
+    if side != 0.0:
+        level, start = level_with(d, axis, u, r, abs(side) > 1.0)
+    else:
+        level, start = False, spoke_towards(along(along(ZERO, at, u), -1.0, d), axis)
+    one = nearest_at(d, axis, u, r, start if level else turned_to_line(d, axis, u, r, start))
     e, t, n = one.spoke, one.ahead, one.normal
-    if dot3(n, along(guess, -1.0, e)) < 0.0:  # the part of a disc that is nearest looks against the normal
+    if side == 0.0 and dot3(n, along(guess, -1.0, e)) < 0.0:  # the nearest part of a disc looks against the normal
         n = along(ZERO, -1.0, n)
     if n == ZERO:
         n = along(guess, -dot3(guess, u), u)
@@ -233,11 +309,16 @@ def rim_on_line(
     g, h = dot3(speed, t) + dot3(touch, dt) - ds * k - s * dk, r * (1.0 - k * k) - dot3(touch, e) + s * eu
     x = -g / h if abs(h) > NO_CROSSING * r else 0.0
     de, dt, speed = along(de, x, t), along(dt, -x, e), along(speed, r * x, t)
-    m, dm = cross3(u, t), along(cross3(du, t), 1.0, cross3(u, dt))
-    size, far = dot3(m, n), dot3(one.way, n)
-    if abs(far) > r * abs(size):
-        ds = dot3(speed, u) + dot3(touch, du)
-        m, dm, size = one.way, along(along(speed, -ds, u), -s, du), far
+    if side != 0.0:
+        m, dm = across_crossing(lines, t, dt, r, level)
+        size = math.copysign(math.sqrt(dot3(m, m)), side)
+        n = along(ZERO, 1.0 / size, m)
+    else:
+        m, dm = cross3(u, t), along(cross3(du, t), 1.0, cross3(u, dt))
+        size, far = dot3(m, n), dot3(one.way, n)
+        if abs(far) > r * abs(size):
+            ds = dot3(speed, u) + dot3(touch, du)
+            m, dm, size = one.way, along(along(speed, -ds, u), -s, du), far
     dn = along(ZERO, 1.0 / size, along(dm, -dot3(dm, n), n)) if abs(size) > NO_CROSSING * r else ZERO
     return dot3(n, touch) - rb, n, dn, along(ZERO, -r, e), along(ZERO, -r, de)
 

@@ -64,19 +64,31 @@ def _of_rim(
     touching = Feature(id="", kind=kind, bodies=(names[0], names[1]), data=data)
     line = _line(shapes, names[1], b, g, data[7:10], data[10:13])
     outs = tuple(_out_of_faces(shapes, b, g))
-    from ..collision.cylinders.cylinder_round import PASS  # imports numba, which listing scenes does without
-    from ..collision.rim_kinematics import CUT
 
-    crosses = CUT if int(label[1]) >= PASS else -1.0
+    def touch(one: Pose, other: Pose) -> tuple[Array, Array]:
+        """Return the normal and the point."""
+        return touching.geometry(*one, *other)[1:]
 
-    def touch(one: Pose, other: Pose) -> tuple[Array, Array, float]:
-        """Return the normal, the point, and how far the rim is from running along the edge."""
-        _, n, p = touching.geometry(*one, *other)
-        ahead = np.cross(one[1] @ data[3:6], p - one[0] - one[1] @ data[:3]) / float(data[6])
-        return n, p, 1.0 - abs(float(ahead @ (other[1] @ data[10:13]))) - crosses
-
-    where = Along(names[0], line, touch, outs, float(data[6]))
+    where = Along(names[0], line, touch, outs, float(data[6]), _crossing(data) if data[17] else None)
     return Extent((), pose, along=(where,))
+
+
+def _crossing(data: Array) -> Callable[[Pose, Pose, Array], tuple[float, float]]:
+    """Return what says how a rim crosses an edge at a point: `Along.crossing`.
+
+    It does while the direction across both is nearly the axis of the rim, and the rim does not run along the edge.
+    """
+    from ..collision.primitives import LEVEL  # imports numba, which listing scenes does without
+    from ..collision.rim_kinematics import CROSSING
+
+    def crossing(one: Pose, other: Pose, p: Array) -> tuple[float, float]:
+        axis, u = one[1] @ data[3:6], other[1] @ data[10:13]
+        ahead = np.cross(axis, p - one[0] - one[1] @ data[:3]) / float(data[6])
+        m = np.cross(u, ahead)
+        sine = math.sqrt(float(m @ m))
+        return sine, min(abs(float(m @ axis)) - CROSSING * sine, 1.0 - abs(float(ahead @ u)) - LEVEL)
+
+    return crossing
 
 
 def _out_of_faces(shapes: Shapes, shape: int, feature: int) -> list[Array]:

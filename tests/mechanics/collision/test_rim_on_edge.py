@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from gaussdyn.mechanics.collision.rim_kinematics import LEVEL_LINE
 from gaussdyn.mechanics.collision.search import Shapes
 from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, Cylinder
 
@@ -57,6 +58,8 @@ def test_both_crossings_are_contacts_however_a_cap_is_tipped(table):
         assert len(found) == 2, tilt
         for key, (gap, n, point) in found.items():
             expected, normal = exactly(x, R, 1.0 if point[1] > 0.01 else -1.0)
+            if RADIUS * abs(tilt) < LEVEL_LINE:  # no gap tells that it is tipped: the normal is that of the cap
+                normal = R[:, 2] * [1.0, 0.0, 1.0]
             assert gap == pytest.approx(expected, abs=1e-16), (tilt, key)
             assert n == pytest.approx(normal, abs=1e-14), (tilt, key)
 
@@ -72,3 +75,40 @@ def test_crossings_keep_their_names_and_are_smooth_as_a_cap_turns_through_an_edg
     lowest = np.argmin(gaps, axis=1)
     assert {lowest[0], lowest[-1]} == {0, 1}
     assert np.abs(np.diff(gaps, n=4, axis=0)).max() < 10.0 * RADIUS * h**4
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["box", "hull"])
+def test_crossings_of_a_flat_cap_keep_their_normal_from_where_the_edge_comes_over_it(table):
+    """However little rounding tips it: as the crossings part they turn without bound, and so would their normals."""
+    for tilt in (0.0, 1e-13, 1e-10):
+        for cut in (2e-6, 1e-4, 0.02, 0.5):
+            R = Rotation.from_rotvec([tilt, 0, 0]).as_matrix()
+            x = np.array([0.3 - RADIUS * (1.0 - cut), 0.01, HALF])
+            found = crossings(table, x, R, 1e-3)
+            assert [key[:5] for key in sorted(found)] == ["b:x0/", "b:x1/"], (tilt, cut)
+            for gap, n, point in found.values():
+                side = RADIUS * np.sqrt(cut * (2.0 - cut))
+                assert abs(point[1] - 0.01) == pytest.approx(side, abs=1e-9), (tilt, cut)
+                assert abs(gap) < 2.0 * HALF * tilt + 1e-16
+                assert n == pytest.approx([0.0, 0.0, 1.0], abs=2.0 * tilt + 1e-16)
+
+
+def test_a_rim_that_has_left_a_face_by_less_than_any_overlap_is_on_its_edge_alone():
+    """Its lowest point is past the edge: the face is not touched there, where the edge is nearer by 1e-13 m only."""
+    R = Rotation.from_rotvec([0.0, 0.4, 0.0]) * Rotation.from_rotvec([0.0, 0.0, 0.7])
+    R = (Rotation.from_rotvec([0.3, 0.0, 0.0]) * R).as_matrix()
+    rim = R @ np.array([0.0, 0.0, -HALF])
+    down = np.array([0.0, 0.0, 1.0]) - R[2, 2] * R[:, 2]
+    low = rim - RADIUS * down / np.linalg.norm(down)
+    for past in (1e-7, 1e-6, 1e-5, 1e-4):
+        x = np.array([0.3 + past, 0.0, 0.0]) - low
+        found = crossed(TABLES[0], x, R)
+        assert [key for key, (gap, *_) in found.items() if abs(gap) < 1e-6] == ["b:rim0/table:e07"], past
+    found = crossed(TABLES[0], np.array([0.3 - 1e-7, 0.0, 0.0]) - low, R)
+    assert "b:rim0/table:f5" in found
+    assert "b:rim0/table:e07" not in found
+
+
+def crossed(table, x, R):
+    found = Shapes.of({"b": (Cylinder(radius=RADIUS, half_length=HALF),)}, [table]).find([x], [R], 1e-3)
+    return {f.id: f.geometry(x, R, *POSE) for f in found}

@@ -3,7 +3,7 @@
 Where a cap lies flat, eight points of its rim are contacts, fixed to the cylinder; tilted, the lowest point of the rim.
 
 Features of a cylinder in labels: its axis 0 (which stands for its side), caps 1 and 2, points of rims 3 to 18, rims 19
-and 20, and 21 to 24 where a rim passes over the border of a face, two for each cap.
+and 20, and 21 to 24 where an edge crosses a cap, two for each.
 """
 
 from __future__ import annotations
@@ -197,6 +197,7 @@ def put_rim_on_line(label: Label, world: Array, edge: Primitive, n: Vector, at: 
     put_with_guess(found, RIM_LINE, label, disc(middle, world[i, 12]), edge, seen_from(world, j, n))
     c = int(found[0, 0])
     if c < len(found):
+        found[c, 17] = 0.0 if feature < PASS else (-1.0 if cap else 1.0) * (1 + (feature - PASS) % 2)
         found[c, 18] = at
 
 

@@ -3,7 +3,8 @@
 The side is what a capsule's is: an axis with a radius against edges and corners, and over the border of a face that it
 lies on. Along an edge it touches from one end to the other of what they share: both ends are contacts. The face of the
 polyhedron, or the cap, of largest separation decides about the rest: rims over the face, corners and edges under the
-cap, and where rims and borders cross. Where a rim and an edge are farther apart than all these, they are the contact.
+cap. An edge that crosses a cap touches it at both crossings. Where a rim and an edge are no nearer than face and cap,
+they are a contact too: there the lowest point of the rim has left the face.
 
 `room` as in `box_box`, X the polyhedron and Y the cylinder.
 """
@@ -35,7 +36,7 @@ from ..primitives import (
     seen_from,
     unit,
 )
-from ..rim_kinematics import CUT, DISC_PLANE, ZERO
+from ..rim_kinematics import CROSSING, DISC_PLANE, ZERO
 from ..round_shapes import PARALLEL
 from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face, out_of_edge
 from ..solid_solid import placed, placed_back
@@ -50,12 +51,9 @@ from ..solids import (
     face_label,
     farthest_corner,
     links_of,
-    loop_of,
     normal_of,
     offset_of,
     over_face,
-    rim_label,
-    within,
 )
 from ..vectors import A2, V3, Vector, along, dot3, turned_back, turned_by
 from .cylinder_round import (
@@ -74,7 +72,6 @@ from .cylinder_round import (
     spoke_to,
 )
 
-CLEAR = 0.25  # of the radius: what a limit asks for at most before an edge passes over a cap clearly
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"
 Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limit, border
@@ -125,30 +122,6 @@ def best_cap(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
-def rim_over_border(world: Array, solids: Array, on: Plane, cap: int, room: Array, found: Array) -> None:
-    """Add the points where a rim passes over the border of a face."""
-    i, j, f, limit, border = on
-    block, r = int(world[i, BLOCK]), world[j, 12]
-    n, top = normal_of(solids, block, f), offset_of(solids, block, f)
-    middle = unit(2, world[j, 13] if cap else -world[j, 13])
-    first, last = loop_of(solids, block, f)
-    for row in range(first, last):
-        m = turned_back(room, (solids[row, 2], solids[row, 3], solids[row, 4]))
-        most, level = r * math.sqrt(m[0] * m[0] + m[1] * m[1]), within(solids, row, placed(room, middle))
-        if abs(level) >= most:
-            continue
-        start, turn = math.atan2(m[1], m[0]), math.acos(-level / most)
-        centre, u, half = edge_of(solids, block, int(solids[row, 1]))
-        for which in range(2):
-            angle = start + (turn if which else -turn)
-            p = along(middle, r, (math.cos(angle), math.sin(angle), 0.0))
-            seen = placed(room, p)
-            if abs(dot3(along(seen, -1.0, centre), u)) <= half + border and dot3(n, seen) - top <= limit:
-                label = (j, PASS + 2 * cap + which, i, rim_label(solids, block, int(solids[row, 1])))
-                put(found, BALL_PLANE, label, ball(p, 0.0), plane(along(ZERO, top, n), n))
-
-
-@kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
 def cap_on_face(world: Array, solids: Array, on: Plane, cap: int, room: Array, found: Array) -> None:
     """Add the lowest point of a rim over a face, and the points of the rim where it lies flat."""
     i, j, f, limit, border = on
@@ -188,10 +161,9 @@ def corners_on_cap(world: Array, solids: Array, on: Plane, room: Array, found: A
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
 def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array, found: Array) -> None:
-    """Add where edges of a solid pass over the rim of a cap; edge `known` does, however deep it is.
+    """Add where edges of a solid cross a cap, flatly; edge `known` does, however deep it is.
 
-    The rim on the edge, with their own normal. Where the edge is so near to the end of the cap that it may leave it, it
-    runs along the rim, and they have none soon: then the points of the edge that are over the rim now, on the cap.
+    The rim on the edge, with their own normal: the same contact at every pose, as the cap tips and the edge leaves it.
     """
     i, j, cap, limit, _ = on
     block, s, ea = int(world[i, BLOCK]), 1.0 if cap else -1.0, axis_of(world, j, 2)
@@ -202,25 +174,12 @@ def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array
             continue
         edge = line(middle, u, 0.0)
         cut, first, last = line_over_cap(world, j, cap, i, edge)
-        clear = is_clear(world, j, cut, limit)
         for which in range(2 if cut > 0.0 else 0):
-            place, feature = last if which else first, PASS + 2 * cap + which
-            spoke = spoke_to(world, j, cap, i, edge, place)
+            spoke = spoke_to(world, j, cap, i, edge, last if which else first)
             gap, n, t, _ = rim_near_line(world, j, cap, i, edge, spoke, along(ZERO, -s, ea))
-            if -s * dot3(n, ea) <= LIKE_FACE:
-                continue
-            if clear and abs(t) <= half and gap <= limit:
-                put_rim_on_line((j, feature, i, edge_label(solids, block, e)), world, edge, n, t, found)
-            elif not clear and abs(place) < half and s * (q[2] + place * w[2]) - world[j, 13] <= limit:
-                label, p = (i, edge_label(solids, block, e), j, feature), along(middle, place, u)
-                put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, 13]), unit(2, s)))
-
-
-@kernel(f"boolean({A2}, int64, float64, float64)", borrows=True)
-def is_clear(world: Array, j: int, cut: float, limit: float) -> bool:
-    """Return whether an edge cuts off so much of a cap of cylinder j that it still does where it may have moved to."""
-    r = world[j, 12]
-    return bool(cut > max(CUT * r, min(limit, CLEAR * r)))
+            if -s * dot3(n, ea) > CROSSING and abs(t) <= half and gap <= limit:
+                label = (j, PASS + 2 * cap + which, i, edge_label(solids, block, e))
+                put_rim_on_line(label, world, edge, n, t, found)
 
 
 @kernel(f"Tuple((float64, int64, int64, {V3}, float64))({A2}, {A2}, int64, int64, {A2})", borrows=True)
@@ -316,20 +275,16 @@ def rim_on_edge(
 ) -> None:  # fmt: skip
     """Add the contact of a rim with an edge, n its normal in space; with one like that of the cap all that is under it.
 
-    It has the name of one of the two crossings where the edge passes over the cap clearly, flat or not.
+    That is both crossings where the edge crosses the cap.
     """
-    i, j, rim, limit, _ = on
+    i, j, rim, _, _ = on
     block, (e, at) = int(world[i, BLOCK]), where
     middle, u, _ = edge_of(solids, block, e)
-    edge, like = line(middle, u, 0.0), abs(dot3(n, axis_of(world, j, 2))) > LIKE_FACE
-    cut, first, last = line_over_cap(world, j, rim, i, edge)
-    clear = is_clear(world, j, cut, limit)
+    edge, like = line(middle, u, 0.0), abs(dot3(n, axis_of(world, j, 2))) > CROSSING
     if like:
         flat_cap(world, solids, on, e, room, found)
-    if not (like and clear):
-        crossing = PASS + 2 * rim + (1 if at > 0.5 * (first + last) else 0)
-        feature = crossing if clear else RIM + rim
-        put_rim_on_line((j, feature, i, edge_label(solids, block, e)), world, edge, n, at, found)
+    if not like or line_over_cap(world, j, rim, i, edge)[0] == 0.0:
+        put_rim_on_line((j, RIM + rim, i, edge_label(solids, block, e)), world, edge, n, at, found)
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
@@ -346,7 +301,6 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: A
         return
     for cap in range(2):
         cap_on_face(world, solids, on, cap, room, found)
-        rim_over_border(world, solids, on, cap, room, found)
     if abs(rise) <= LYING:
         axis = ShapeAxis(j, row3(room, 3), e, world[j, 13], world[j, 12])
         axis_on_face(world, solids, axis, i, f, limit, found, known)
@@ -362,31 +316,33 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     flat = max(face_gap, cap_gap)
     if flat > limit:
         return
-    rim_gap, edge, rim, n, at = best_rim(world, solids, i, j, room)
+    rim_gap, edge, rim, across, at = best_rim(world, solids, i, j, room)
     before = found[0, 0]
     known, side_gap = side_along_edge(world, solids, i, j, limit, found)
     if known >= 0:
         side_gap = max(side_gap, rim_gap)
-        rim_gap = side_gap
+        rim_gap, edge = side_gap, -1
     else:
         known, side_gap = side_on_solid(world, solids, i, j, limit, found)
     if side_gap < flat - same:  # a shorter way out leads over the face or the cap: what is under it is not beside it
         known, side_gap, found[0, 0] = -1, -1e300, before
     border = BORDER * same / SAME
     if rim_gap > max(flat, side_gap) + same:
-        own = seen_from(world, i, n)
+        own = seen_from(world, i, across)
         if rim_gap > limit or is_level(world, solids, i, j, own, cap_gap, room):
             return
-        rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), n, room, found)
+        rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), across, room, found)
         return
     if side_gap > flat + same:
         return
     by_cap = cap_gap > face_gap + same
-    across = turned_by(room, unit(2, 1.0 if cap else -1.0))
-    n = along(ZERO, -1.0, across) if by_cap else normal_of(solids, int(world[i, BLOCK]), f)
+    out = turned_by(room, unit(2, 1.0 if cap else -1.0))
+    n = along(ZERO, -1.0, out) if by_cap else normal_of(solids, int(world[i, BLOCK]), f)
     if is_level(world, solids, i, j, n, cap_gap, room):
         return
     if by_cap:
         flat_cap(world, solids, (i, j, cap, limit, border), -1, room, found)
-    else:
-        cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)
+        return
+    cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)
+    if edge >= 0 and flat - same <= rim_gap <= limit and abs(dot3(across, axis_of(world, j, 2))) <= CROSSING:
+        rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), across, room, found)

@@ -35,7 +35,7 @@ RTOL = 1e-11
 NOTED = {"user", "undecided"}  # kinds of events at which nothing changes
 GUARDS = {
     "impact": "touchdown", "touchdown": "touchdown", "lift_off": "lift_off", "stick": "stop", "reversal": "stop",
-    "slip": "slip", "turn": "turn", "roll": "roll", "stop_roll": "stop_roll",
+    "slip": "slip", "turn": "turn", "roll": "roll", "stop_roll": "stop_roll", "handed_over": "end", "taken_over": "end",
 }  # fmt: skip
 ALIKE = 1e-6  # relative: conditions that vanish together, as those of the corners of a face, have one surface
 CONTINUOUS = 1e-8  # of the largest rate: where friction sets in fields that differ by less are the same

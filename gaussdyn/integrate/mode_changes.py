@@ -22,9 +22,9 @@ class Change:
     t : float
         s.
     kind : str
-        impact (the velocity jumps), touchdown, lift_off (also of a feature that ends where another one goes on: an edge
-        at its corner), stick, slip, reversal (of the slip), roll, stop_roll, turn
-        (the normal reaction of a bilateral contact that slips changes its sign), accumulation (infinitely many
+        impact (the velocity jumps), touchdown, lift_off, handed_over and taken_over (of a feature that ends, and of the
+        one that pushes on in its place: an edge and its corner), stick, slip, reversal (of the slip), roll, stop_roll,
+        turn (the normal reaction of a bilateral contact that slips changes its sign), accumulation (infinitely many
         impacts end here), none_passed_by_impact and none_passed_by_compliance (no
         acceleration existed, see `passage`), undecided (a gap came within 1e-12 m of zero: touch or not), user (a
         function of the user is zero).

@@ -21,8 +21,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...arrays import Array
-from ...contact.manifolds import room_of
+from ...contact.manifolds import goes_on, room_of
 from ...contact.resolve import NO_MOTION
+from ...contact.snapshot import rows_of
 from ...mechanics.state import State
 from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope, growth
@@ -302,10 +303,12 @@ def _measured_before(segment: Segment, phase: Phase, piece: Piece, now: Instant)
 
 
 def _not_there(segment: Segment, found: Crossing, now: Instant) -> bool:
-    """Whether the features that would touch have parted by now, or the place where they cross has moved on."""
+    """Whether the features that would touch have parted by now, or part, or the place where they cross has moved on."""
     row = next((row for row in now.rows if row.id == found.guard.id), None)
-    touch = found.guard.kind == "touchdown"
-    return row is None or (touch and one_sided(row) and row.gap > segment.task.accuracy.activation.gap)
+    if row is None or found.guard.kind != "touchdown" or not one_sided(row):
+        return row is None
+    activation = segment.task.accuracy.activation
+    return row.gap > activation.gap or (row.level == "position" and float(row.rate[0]) > activation.speed)
 
 
 def _slides_on(phase: Phase, found: Crossing, now: Instant, still: float) -> Phase | None:
@@ -350,14 +353,29 @@ def _lost(old: Phase, phase: Phase) -> list[str]:
 
 
 def _handed_over(segment: Segment, old: Phase, now: Instant, phase: Phase, lost: list[str]) -> Segment:
-    """Choose what comes after closed contacts whose features end here; others may touch in their place."""
+    """Choose what comes after closed contacts whose features end here; others may touch in their place.
+
+    Those that push on in the same way take over: neither has lifted off, nor touched down.
+    """
     here, n = segment.state(), len(segment.account.changes)
+    ended = [row for row in rows_of(old.system, segment.t, segment.q, segment.v) if row.id in lost]
     segment = settle(segment, now, phase.modes, landing=phase.modes.keys() - old.modes.keys())
     was, new = old.modes, phase.modes if segment.phase is None else segment.phase.modes
     after, changes = segment.state(), segment.account.changes
-    lifted = [
-        Change(t=segment.t, kind="lift_off", id=key, before=here, after=after, modes_before=was, modes_after=new)
+    struck = {change.id for change in changes[n:] if change.kind == "impact"}
+    pushed = {key for key, mode in was.items() if mode.closed}
+    begun = {key for key, mode in new.items() if mode.closed} - pushed - struck
+    pairs = [(one.id, other.id) for one in ended for other in now.rows if other.id in begun and goes_on(one, other)]
+    gone, come = {one for one, _ in pairs}, {other for _, other in pairs}
+    over = [
+        Change(
+            t=segment.t, kind="handed_over" if key in gone else "lift_off", id=key, before=here, after=after,
+            modes_before=was, modes_after=new,
+        )
         for key in lost
+    ]  # fmt: skip
+    told = [
+        replace(change, modes_before=was, kind="taken_over" if change.id in come else change.kind)
+        for change in changes[n:]
     ]
-    changes = (*changes[:n], *lifted, *(replace(change, modes_before=was) for change in changes[n:]))
-    return rest_soon(segment.noting(replace(segment.account, changes=changes)))
+    return rest_soon(segment.noting(replace(segment.account, changes=(*changes[:n], *over, *told))))

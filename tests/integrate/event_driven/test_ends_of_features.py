@@ -72,7 +72,7 @@ def test_a_disc_goes_from_the_edge_to_the_corner_and_leaves_that(v, x):
     first = (END - x) / v
     run, events = passed(system, state, first + longer + 0.01)
     assert [event[:2] for event in events] == [
-        ("lift_off", "puck/table:e2"), ("touchdown", "puck/table:c2"), ("lift_off", "puck/table:c2")
+        ("handed_over", "puck/table:e2"), ("taken_over", "puck/table:c2"), ("lift_off", "puck/table:c2")
     ]  # fmt: skip
     assert events[0][2] == events[1][2] == pytest.approx(first, rel=0, abs=1e-12)
     assert events[2][2] == pytest.approx(first + longer, rel=0, abs=1e-10)
@@ -86,7 +86,7 @@ def test_a_disc_rolls_over_the_corner():
     first, angle = (END - 0.2) / v, 0.3
     longer = quad(lambda a: r / math.sqrt(v * v + 4.0 / 3.0 * G * r * (1.0 - math.cos(a))), 0.0, angle)[0]
     run, events = passed(system, state, first + longer)
-    assert [event[:2] for event in events] == [("lift_off", "wheel/table:e2"), ("touchdown", "table:c2/wheel")]
+    assert [event[:2] for event in events] == [("handed_over", "wheel/table:e2"), ("taken_over", "table:c2/wheel")]
     assert events[0][2] == pytest.approx(first, rel=0, abs=1e-12)
     assert run.q[-1][:2] == pytest.approx([END + r * math.sin(angle), r * math.cos(angle)], rel=0, abs=1e-10)
     assert run.q[-1][2] == pytest.approx(-0.1 / r - angle, rel=0, abs=1e-10)
@@ -100,7 +100,7 @@ def test_a_disc_climbs_from_a_corner_to_the_edge_and_back():
     state = system.state({"puck": place}, {"puck": (-v * math.cos(a0), v * math.sin(a0), 0.0)})
     up = quad(lambda a: r / math.sqrt(v * v - 2.0 * G * r * (math.cos(a) - math.cos(a0))), 0.0, a0, epsabs=1e-14)[0]
     run, events = passed(system, state, up + 0.1)
-    assert [event[:2] for event in events] == [("lift_off", "puck/table:c2"), ("touchdown", "puck/table:e2")]
+    assert [event[:2] for event in events] == [("handed_over", "puck/table:c2"), ("taken_over", "puck/table:e2")]
     assert events[0][2] == pytest.approx(up, rel=0, abs=1e-11)
     assert run.q[-1][:2] == pytest.approx([END - 0.02, r], rel=0, abs=1e-11)
 
@@ -117,7 +117,7 @@ def test_a_box_pushed_over_the_edge_stands_on_the_corner_of_the_table_then_tips(
     first, tips = when(END - x - 0.5 * w), when(END - x - mu * 0.5 * h)
     _, events = passed(system, state, tips + 0.02)
     kinds = [event[:2] for event in events]
-    assert kinds[:2] == [("lift_off", "crate:c1/table:e2"), ("touchdown", "table:c2/crate:e0")]
+    assert kinds[:2] == [("handed_over", "crate:c1/table:e2"), ("taken_over", "table:c2/crate:e0")]
     assert kinds[2] == ("lift_off", "crate:c0/table:e2")
     assert events[0][2] == events[1][2] == pytest.approx(first, rel=0, abs=1e-12)
     assert events[2][2] == pytest.approx(tips, rel=0, abs=1e-10)
@@ -139,7 +139,7 @@ def test_a_box_on_two_corners_begins_to_slip_when_both_have_no_friction_left():
 def test_a_run_that_goes_on_from_a_saved_hand_over_is_the_same():
     system, state = on_table(disc("puck", mass=2.0, radius=0.1), 0.1, 0.1, (0.4, 0.0), mu=0.2)
     whole = simulate(system, state, 0.8, stepper=EventDriven())
-    k = next(k for k, t in enumerate(whole.t) if any(e.t == t and e.kind == "touchdown" for e in whole.events))
+    k = next(k for k, t in enumerate(whole.t) if any(e.t == t and e.kind == "taken_over" for e in whole.events))
     rest = simulate(system, whole.state(k), 0.8, stepper=EventDriven())
     np.testing.assert_allclose(rest.q[-1], whole.q[-1], rtol=0, atol=1e-12)
 
@@ -152,7 +152,7 @@ def test_a_ball_goes_over_the_edge_of_a_box_in_space(across):
     state = system.state({"puck": (0.1, 0.0, r)}, {"puck": (v, across, 0.0)})
     first, (angle, longer) = (END - 0.1) / v, over(v, r)
     run, events = passed(system, state, first + longer + 0.01)
-    assert [event[0] for event in events] == ["lift_off", "touchdown", "lift_off"]
+    assert [event[0] for event in events] == ["handed_over", "taken_over", "lift_off"]
     assert ":f" in events[0][1]
     assert ":e" in events[1][1]
     assert events[0][2] == events[1][2] == pytest.approx(first, rel=0, abs=1e-12)
@@ -212,7 +212,7 @@ def test_the_tip_of_a_capsule_goes_over_a_bar_and_its_side_goes_on():
         {"ladder": (x * speed, 0.0, z * speed, 0.0, -turn * speed, 0.0)},
     )  # fmt: skip
     _, events = passed(system, state, when + 0.005)
-    assert [event[0] for event in events] == ["lift_off", "touchdown"]
+    assert [event[0] for event in events] == ["handed_over", "taken_over"]
     assert "ladder:end1" in events[0][1]
     assert "ladder:axis" in events[1][1]
     assert [event[2] for event in events] == pytest.approx([when, when], rel=0, abs=1e-11)

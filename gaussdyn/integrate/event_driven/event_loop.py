@@ -358,24 +358,34 @@ def _handed_over(segment: Segment, old: Phase, now: Instant, phase: Phase, lost:
     Those that push on in the same way take over: neither has lifted off, nor touched down.
     """
     here, n = segment.state(), len(segment.account.changes)
-    ended = [row for row in rows_of(old.system, segment.t, segment.q, segment.v) if row.id in lost]
     segment = settle(segment, now, phase.modes, landing=phase.modes.keys() - old.modes.keys())
     was, new = old.modes, phase.modes if segment.phase is None else segment.phase.modes
-    after, changes = segment.state(), segment.account.changes
-    struck = {change.id for change in changes[n:] if change.kind == "impact"}
-    pushed = {key for key, mode in was.items() if mode.closed}
-    begun = {key for key, mode in new.items() if mode.closed} - pushed - struck
-    pairs = [(one.id, other.id) for one in ended for other in now.rows if other.id in begun and goes_on(one, other)]
-    gone, come = {one for one, _ in pairs}, {other for _, other in pairs}
-    over = [
-        Change(
-            t=segment.t, kind="handed_over" if key in gone else "lift_off", id=key, before=here, after=after,
-            modes_before=was, modes_after=new,
-        )
-        for key in lost
-    ]  # fmt: skip
-    told = [
-        replace(change, modes_before=was, kind="taken_over" if change.id in come else change.kind)
-        for change in changes[n:]
+    after, settled = segment.state(), segment.account.changes[n:]
+    struck = {change.id for change in settled if change.kind == "impact"}
+    heirs = _heirs(segment, old, now, lost, struck)
+    if segment.phase is None:  # what is found when the motion goes on is no news of theirs
+        segment = replace(segment, broken={**segment.broken, **{key: was[one] for key, one in heirs.items()}})
+    told = [("handed_over" if key in heirs.values() else "lift_off", key) for key in lost]
+    told += [("taken_over", key) for key in heirs]
+    changes = [
+        Change(t=segment.t, kind=kind, id=key, before=here, after=after, modes_before=was, modes_after=new)
+        for kind, key in told
     ]
-    return rest_soon(segment.noting(replace(segment.account, changes=(*changes[:n], *over, *told))))
+    others = [
+        replace(change, modes_before=was) for change in settled
+        if not (change.kind == "touchdown" and change.id in heirs)
+    ]  # fmt: skip
+    account = replace(segment.account, changes=(*segment.account.changes[:n], *changes, *others))
+    return rest_soon(segment.noting(account))
+
+
+def _heirs(segment: Segment, old: Phase, now: Instant, lost: list[str], struck: set[str]) -> dict[str, str]:
+    """Return the contacts that push on in place of those lost, by id with these; of what touches, if modes lack."""
+    ended = [row for row in rows_of(old.system, segment.t, segment.q, segment.v) if row.id in lost]
+    if segment.phase is None:
+        gap = segment.task.accuracy.activation.gap
+        closed = {row.id for row in now.rows if one_sided(row) and row.gap <= gap}
+    else:
+        closed = {key for key, mode in segment.phase.modes.items() if mode.closed}
+    begun = closed - struck - {key for key, mode in old.modes.items() if mode.closed}
+    return {other.id: one.id for other in now.rows if other.id in begun for one in ended if goes_on(one, other)}

@@ -42,7 +42,7 @@ class Event:
     much; the row pushes most), branch_point (branches of the configuration space meet; the id is the
     number of the point and of the branch on which it was reached), chosen (the run begins with one of several motions
     that the laws allow; the id names the contacts). Runs by events also know those of `mode_changes.Change`: impact,
-    reversal, accumulation and others. With time stepping `t` is the end of the step in which it was seen.
+    handed_over, reversal, accumulation and others. With time stepping `t` is the end of the step in which it was seen.
     """
 
     t: float

@@ -221,7 +221,7 @@ class _Astray:
 def test_start_is_returned_if_it_is_a_solution_that_the_attempts_leave(monkeypatch):
     problem = bodies([Coulomb(0.4)] * 12, seed=6)
     exact = solve_blocks(problem).require().r
-    monkeypatch.setattr("gaussdyn.programs.blocks.solve_blocks.few_blocks", lambda *_: None)
+    monkeypatch.setattr("gaussdyn.programs.blocks.solve_blocks.few_blocks", lambda *_: (None, False))
     monkeypatch.setattr(_Search, "_quick", lambda self, start: iter([Attempt(_Astray(), self.zero)]))
     monkeypatch.setattr(_Search, "_thorough", lambda self, start: iter([Attempt(_Astray(), self.zero)]))
     answer = solve_blocks(problem, start=exact)
@@ -242,7 +242,7 @@ def test_newton_s_method_finishes_what_begins_near_a_solution(monkeypatch):
 def test_slow_methods_are_left_out_on_request(monkeypatch):
     problem = bodies([Coulomb(0.4)] * 12, seed=6)
     near = 1.001 * solve_blocks(problem).require().r
-    monkeypatch.setattr("gaussdyn.programs.blocks.solve_blocks.few_blocks", lambda *_: None)
+    monkeypatch.setattr("gaussdyn.programs.blocks.solve_blocks.few_blocks", lambda *_: (None, False))
     monkeypatch.setattr(_Search, "_quick", lambda self, start: iter([Attempt(_Astray(), self.zero)]))
     answer = solve(problem, start=near, thorough=False)
     assert not answer.solved

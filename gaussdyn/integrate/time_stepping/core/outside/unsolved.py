@@ -204,7 +204,7 @@ def overlap(kernels: CompiledSystem) -> tuple[str, float]:
 def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | None) -> Solution:
     """Return the solution of a step that the kernels could not end, in words; with the last v+ where there is one."""
     data, (id, off) = kernels.parts.data, overlap(kernels)
-    beyond = _beyond_numbers(kernels, span) if code in (OVERLAP, UNSETTLED, HARD, BEYOND) else ""
+    beyond = _beyond_numbers(kernels, code, span) if code in (OVERLAP, UNSETTLED, HARD, BEYOND) else ""
     if beyond:
         return Solution(problem=None, status=Status.UNDECIDED, message=beyond)
     words = f"v+ still moved by {data.log[CHANGE]:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
@@ -220,7 +220,7 @@ def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | No
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 
-def _beyond_numbers(kernels: CompiledSystem, span: Span) -> str:
+def _beyond_numbers(kernels: CompiledSystem, code: int, span: Span) -> str:
     """Return in words which velocity or coordinate of the end has no square that is a number, or what it came from.
 
     Empty if all have one.
@@ -228,7 +228,8 @@ def _beyond_numbers(kernels: CompiledSystem, span: Span) -> str:
     data, readings = kernels.parts.data, getattr(kernels.system, "readings", None)
     before, after = np.concatenate([data.q, data.v]), np.concatenate([data.q1, data.v1])
     if _squared(after):
-        if known(kernels) and np.isfinite(data.log[CHANGE]):
+        settles = code == OVERLAP or np.isfinite(data.log[CHANGE])  # a first pass that ends so has no change yet
+        if known(kernels) and settles:
             return ""
         return f"forces, rates or energies of this step, from t = {span.t:g} s on, overflow: {GROWS}"
     far = np.where(np.isfinite(after), np.abs(after), np.inf)

@@ -24,10 +24,19 @@ def maker(cls: type[T]) -> Callable[..., T]:
 def filler(cls: type[T]) -> Callable[..., T]:
     """Return a function of a new value of a frozen dataclass with slots, and all its fields, that puts these: `maker`.
 
-    For an `__init__` of its own.
+    For an `__init__` of its own. Values of classes derived from it have other slots, and are filled field by field.
     """
     names, place = _fields(cls)
-    filled: Callable[..., T] = _compiled(place, f"made, {', '.join(names)}", "put(made, '__class__', open_)", names)
+
+    def each(made: Any, *values: Any) -> Any:
+        """Put the fields past the class that forbids it."""
+        for name, value in zip(names, values, strict=True):
+            object.__setattr__(made, name, value)
+        return made
+
+    given = ", ".join(names)
+    first = f"if made.__class__ is not closed: return each(made, {given})\n    put(made, '__class__', open_)"
+    filled: Callable[..., T] = _compiled({**place, "each": each}, f"made, {given}", first, names)
     return filled
 
 

@@ -112,3 +112,32 @@ def test_a_rim_that_has_left_a_face_by_less_than_any_overlap_is_on_its_edge_alon
 def crossed(table, x, R):
     found = Shapes.of({"b": (Cylinder(radius=RADIUS, half_length=HALF),)}, [table]).find([x], [R], 1e-3)
     return {f.id: f.geometry(x, R, *POSE) for f in found}
+
+
+def outside(x, R):
+    """Return how far points of the edge x = 0.3 of a table are from a cylinder, the least; below zero inside of it."""
+    y = np.linspace(-0.3, 0.3, 1201)
+    local = (np.column_stack([np.full_like(y, 0.3), y, np.zeros_like(y)]) - x) @ R
+    beyond, far = np.abs(local[:, 2]) - HALF, np.hypot(local[:, 0], local[:, 1]) - RADIUS
+    return np.where(beyond > 0.0, np.hypot(beyond, np.maximum(far, 0.0)), far).min()
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["box", "hull"])
+def test_a_cylinder_that_lies_nearly_along_an_edge_touches_it_with_one_rim_or_the_other(table):
+    """The way out is nearly across the axis there: rounding tells which rim is towards the table."""
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        tip = Rotation.from_rotvec(rng.normal(size=3) * 10.0 ** rng.uniform(-4.5, -2.5))
+        R = (tip * Rotation.from_euler("x", np.pi / 2)).as_matrix()
+        x, gap = (
+            np.array([0.3 + 10.0 ** rng.uniform(-4, -1.3), rng.choice([0.0, 0.25]), 0.0]),
+            rng.choice([-1e-7, 1e-7]),
+        )
+        low, high = 0.0, 2.0 * RADIUS
+        for _ in range(50):
+            x[2] = 0.5 * (low + high)
+            low, high = (x[2], high) if outside(x, R) < gap else (low, x[2])
+        found = Shapes.of({"b": (Cylinder(radius=RADIUS, half_length=HALF),)}, [table]).find([x], [R], 0.02)
+        assert found, (x, R)
+        nearest = min(f.geometry(*((x, R, *POSE) if f.id.startswith("b") else (*POSE, x, R)))[0] for f in found)
+        assert nearest == pytest.approx(gap, abs=5e-6)  # points of the edge are 5e-4 m apart

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -219,3 +221,21 @@ def test_blocks_of_rank_one_are_taken():
         ComplementarityProblem(W=np.outer(a, a), q=rng.normal(size=3), laws=[Coulomb(0.4)])
     with pytest.raises(InputError, match="positive semidefinite"):
         ComplementarityProblem(W=np.outer(a, a) - 1e-6 * np.eye(3), q=a, laws=[Coulomb(0.4)])
+
+
+def test_classes_derived_from_a_problem_make_values_of_their_own():
+    class Named(ComplementarityProblem):
+        """With a dictionary of its own."""
+
+    class Plain(ComplementarityProblem):
+        """With no more than a problem has."""
+
+        __slots__ = ()
+
+    for cls in (Named, Plain):
+        problem = cls(W=np.eye(3), q=[-1.0, 0.5, 0.0], laws=[Coulomb(0.3)])
+        assert type(problem) is cls
+        assert type(replace(problem, q=[1.0, 0.0, 0.0])) is cls
+        np.testing.assert_allclose(solve(problem).r, [1.0, -0.3, 0.0], atol=1e-12)
+        with pytest.raises(FrozenInstanceError):
+            problem.q = np.zeros(3)

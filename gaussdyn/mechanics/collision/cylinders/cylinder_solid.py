@@ -72,6 +72,7 @@ from .cylinder_round import (
     spoke_to,
 )
 
+ACROSS = 0.1  # sine up to which the way out, known to some 1e-3, does not say which rim is nearest
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"
 Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limit, border
@@ -184,19 +185,25 @@ def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array
 
 @kernel(f"Tuple((float64, int64, int64, {V3}, float64))({A2}, {A2}, int64, int64, {A2})", borrows=True)
 def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[float, int, int, Vector, float]:
-    """Return the largest gap of a rim of cylinder j from an edge of solid i, edge, rim, normal, where on the edge."""
+    """Return the largest gap of a rim of cylinder j from an edge of solid i, edge, rim, normal, where on the edge.
+
+    The rim is the one that is towards the solid; where the way out is nearly across the axis it may be either.
+    """
     block, (_, out) = int(world[i, BLOCK]), way_between(world, solids, i, j, 1e300, room)
     guess = along(along(ZERO, out[0], axis_of(world, i, 0)), out[1], axis_of(world, i, 1))
     guess = along(guess, out[2], axis_of(world, i, 2))
     best, edge, rim, normal, at = -1e300, -1, 0, guess, 0.0
-    cap = 1 if dot3(guess, axis_of(world, j, 2)) < 0.0 else 0
     first, last = links_of(solids, block, farthest_corner(solids, block, out))
-    for row in range(first, last):
-        e = int(solids[row, 0])
-        middle, u, half = edge_of(solids, block, e)
-        gap, n, t = rim_over_line(world, j, cap, i, line(middle, u, 0.0), guess)
-        if gap > best and abs(t) <= half and out_of_edge(solids, block, e, u, seen_from(world, i, n), 0.0):
-            best, edge, rim, normal, at = gap, e, cap, n, t
+    rise = dot3(guess, axis_of(world, j, 2))
+    for cap in range(2):
+        if abs(rise) > ACROSS and cap != (rise < 0.0):
+            continue
+        for row in range(first, last):
+            e = int(solids[row, 0])
+            middle, u, half = edge_of(solids, block, e)
+            gap, n, t = rim_over_line(world, j, cap, i, line(middle, u, 0.0), guess)
+            if gap > best and abs(t) <= half and out_of_edge(solids, block, e, u, seen_from(world, i, n), 0.0):
+                best, edge, rim, normal, at = gap, e, cap, n, t
     return best, edge, rim, normal, at
 
 

@@ -25,11 +25,12 @@ from ...contact.manifolds import goes_on, room_of
 from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import rows_of
 from ...mechanics.state import State
-from ..contact_modes import completed
+from ..contact_modes import completed, parts_of
 from ..dop853 import SHRINK, Piece, Slope, growth
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import BROKEN, fired, remembered
+from ..recorded_arcs import LOBATTO
 from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
@@ -249,8 +250,21 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
     off = 0.0
     if stretch.judged and last.explicit:
         off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))
-    since = piece.t + growth(off) * (there[0] - piece.t) if off > 1.0 else piece.t
-    return follow(segment, phase, last, *there), there, since
+    share = growth(off) if off > 1.0 else SHORT_OF if _gets_faster(segment, phase, last, found.guard.id) else 0.0
+    return follow(segment, phase, last, *there), there, piece.t + share * (there[0] - piece.t)
+
+
+def _gets_faster(segment: Segment, phase: Phase, piece: Piece, key: str) -> bool:
+    """Return whether a slip that stops at the end of a step is faster within it than where the step begins.
+
+    A slip that stops gets slower: between its stages such a step knows nothing of it.
+    """
+    speeds = list[float]()
+    for t in (piece.t + (piece.t_end - piece.t) * LOBATTO[:-1]).tolist():
+        y = piece.at(t) if t > piece.t else piece.y
+        (row,) = (row for row in rows_of(phase.system, t, *segment.parts(y)) if row.id == key)
+        speeds.append(float(np.linalg.norm(row.rate[parts_of(row)[0]])))
+    return max(speeds) > speeds[0]
 
 
 def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there: Point) -> tuple[Segment, str]:

@@ -308,11 +308,12 @@ def _allowed(now: Instant, activation: Activation, sizes: Sizes = NONE) -> dict[
 
 
 def _onward(row: Row, mode: Mode, now: Instant, activation: Activation, allowed: float) -> bool:
-    """Whether what opens goes on opening, and what begins to slip gets faster."""
+    """Whether what opens goes on opening, what touches goes on touching, and what begins to slip gets faster."""
     if not mode.closed:
         still = _still_open(row, mode, activation) or (row.level == "velocity" and row.gap <= activation.speed)
         return not still or _normal(row, now) >= -allowed
-    return not _fading(row, mode, now, activation, allowed)
+    stays = row.level != "position" or abs(_normal(row, now)) <= allowed  # redundant rows may contradict one another
+    return stays and not _fading(row, mode, now, activation, allowed)
 
 
 def _fading(row: Row, mode: Mode, now: Instant, activation: Activation, allowed: float) -> set[str]:

@@ -92,6 +92,23 @@ def test_a_disc_rolls_over_the_corner():
     assert run.q[-1][2] == pytest.approx(-0.1 / r - angle, rel=0, abs=1e-10)
 
 
+@pytest.mark.parametrize("x", [-0.1, -0.05])
+def test_a_disc_that_has_come_to_roll_rolls_over_the_joint_of_two_level_tables(x):
+    """The corner that is met there curves away: it does not push, though it touches and nothing slides."""
+    tables = [
+        Polygon(points=((a, -1.0), (b, -1.0), (b, 0.0), (a, 0.0)), name=n) for a, b, n in ((-1, 0, "l"), (0, 1, "r"))
+    ]
+    system = PlanarSystem(
+        bodies=[disc("puck", mass=2.0, radius=0.1)], obstacles=tables, contact=ContactLaw(mu=0.3, eps_n=0.0)
+    )
+    state = system.state({"puck": (x, 0.1, 0.0)}, {"puck": (1.0, 0.0, 0.0)})
+    run, _ = passed(system, state, 0.3)
+    slides = 1.0 / (3.0 * 0.3 * G)  # s, until it rolls at two thirds of its speed
+    assert run.final.q[0] == pytest.approx(x + slides * 5.0 / 6.0 + (0.3 - slides) * 2.0 / 3.0, abs=1e-11)
+    assert run.final.q[1] == pytest.approx(0.1, abs=1e-12)
+    assert not {"impact", "slip"} & {event.kind for event in run.events}
+
+
 def test_a_disc_climbs_from_a_corner_to_the_edge_and_back():
     r, a0 = 0.1, 0.2  # starts beside the corner, comes up without friction, is pulled back by a slope of the table
     v = math.sqrt(2.0 * G * r * (1.0 - math.cos(a0)) + 0.04)  # 0.2 m/s on the table

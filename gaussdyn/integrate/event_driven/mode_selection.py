@@ -312,7 +312,7 @@ def _onward(row: Row, mode: Mode, now: Instant, activation: Activation, allowed:
     if not mode.closed:
         still = _still_open(row, mode, activation) or (row.level == "velocity" and row.gap <= activation.speed)
         return not still or _normal(row, now) >= -allowed
-    stays = row.level != "position" or abs(_normal(row, now)) <= allowed  # redundant rows may contradict one another
+    stays = not one_sided(row) or abs(_normal(row, now)) <= allowed  # redundant rows may contradict one another
     return stays and not _fading(row, mode, now, activation, allowed)
 
 

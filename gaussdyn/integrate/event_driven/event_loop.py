@@ -25,7 +25,7 @@ from ...contact.manifolds import goes_on, room_of
 from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import rows_of
 from ...mechanics.state import State
-from ..contact_modes import completed, parts_of
+from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope, growth
 from ..impact.problem import one_sided
 from ..mode_changes import Change
@@ -250,20 +250,20 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
     off = 0.0
     if stretch.judged and last.explicit:
         off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))
-    share = growth(off) if off > 1.0 else SHORT_OF if _gets_faster(segment, phase, last, found.guard.id) else 0.0
+    share = growth(off) if off > 1.0 else SHORT_OF if _gets_faster(segment, phase, last, found) else 0.0
     return follow(segment, phase, last, *there), there, piece.t + share * (there[0] - piece.t)
 
 
-def _gets_faster(segment: Segment, phase: Phase, piece: Piece, key: str) -> bool:
-    """Return whether a slip that stops at the end of a step is faster within it than where the step begins.
+def _gets_faster(segment: Segment, phase: Phase, piece: Piece, found: Crossing) -> bool:
+    """Return whether what stops at the end of a step, a slip or rolling, is faster within it than where it begins.
 
-    A slip that stops gets slower: between its stages such a step knows nothing of it.
+    What stops gets slower: between its stages such a step knows nothing of it.
     """
-    speeds = list[float]()
+    guard, speeds = found.guard, list[float]()
     for t in (piece.t + (piece.t_end - piece.t) * LOBATTO[:-1]).tolist():
         y = piece.at(t) if t > piece.t else piece.y
-        (row,) = (row for row in rows_of(phase.system, t, *segment.parts(y)) if row.id == key)
-        speeds.append(float(np.linalg.norm(row.rate[parts_of(row)[0]])))
+        rate = rows_of(phase.system, t, *segment.parts(y))[guard.k].rate
+        speeds.append(float(np.linalg.norm(rate[guard.part])))
     return max(speeds) > speeds[0]
 
 
@@ -322,7 +322,7 @@ def _not_there(segment: Segment, found: Crossing, now: Instant) -> bool:
     if row is None or found.guard.kind != "touchdown" or not one_sided(row):
         return row is None
     activation = segment.task.accuracy.activation
-    return row.gap > activation.gap or (row.level == "position" and float(row.rate[0]) > activation.speed)
+    return row.gap > activation.gap or float(row.rate[0]) > activation.speed
 
 
 def _slides_on(phase: Phase, found: Crossing, now: Instant, still: float) -> Phase | None:

@@ -9,10 +9,11 @@ factorisation more. Source: Saad, Schultz (1986), GMRES, preconditioned by the f
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._jit import A1, A2, A3, I1, kernel
+from ..._jit import A1, A2, A3, I1, kernel, record
 from ...arrays import Array, IntArray
 from ...linalg.block_lu import Ordering
 from .body_problem import BodyProblem, BodyWork
@@ -20,7 +21,24 @@ from .coulomb import OPEN, SLIP
 from .newton import newton_direction
 from .structure import add_wrench, block_multiply, relative_motion
 
-LEFT, MOST = 1e-2, 10  # share of the misfit that may be left, and directions that are combined at most
+
+@record("float64", "int64", "float64", by_value=True)
+class Exactness(NamedTuple):
+    """How exact directions are.
+
+    Attributes
+    ----------
+    left : float
+        Share of the misfit that may be left.
+    most : int
+        Directions that are combined at most.
+    fine : float
+        The finest term of factors.
+    """
+
+    left: float
+    most: int
+    fine: float
 
 
 @kernel(f"void(BodyProblem, Ordering, BodyWork, float64, {A2}, {A2})", borrows=True)
@@ -106,25 +124,25 @@ def rotate(j: int, H: Array, turns: Array, below: float, left: Array) -> None:
     left[j], left[j + 1] = turns[j, 0] * left[j], -turns[j, 1] * left[j]
 
 
-@kernel(f"void(BodyProblem, Ordering, BodyWork, float64, {A2}, {I1}, {A2}, {A2})")
+@kernel(f"void(BodyProblem, Ordering, BodyWork, Exactness, float64, {A2}, {I1}, {A2}, {A2})")
 def take_away(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, alpha: float, x: Array, mode: IntArray, off: Array,
-    dx: Array,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, exact: Exactness, alpha: float, x: Array, mode: IntArray,
+    off: Array, dx: Array,
 ) -> None:  # fmt: skip
     """Put the change of x that takes the misfit `off` away, with the modes held and the factors of this alpha."""
-    n, rho, done = problem.contacts.first[-1], problem.rho, 0
-    basis, ways = np.empty((MOST + 1, n, 3)), np.empty((MOST, n, 3))
-    H, turns, left, y = np.zeros((MOST, MOST)), np.zeros((MOST, 2)), np.zeros(MOST + 1), np.zeros(MOST)
+    n, rho, done, most = problem.contacts.first[-1], problem.rho, 0, exact.most
+    basis, ways = np.empty((most + 1, n, 3)), np.empty((most, n, 3))
+    H, turns, left, y = np.zeros((most, most)), np.zeros((most, 2)), np.zeros(most + 1), np.zeros(most)
     for c in range(n):
         for k in range(3):
             dx[c, k], basis[0, c, k] = 0.0, -rho[c] * off[c, k]
     size = below = math.sqrt(product(n, basis[0], basis[0]))
     left[0] = size
-    while done < MOST and below > 0.0 and abs(left[done]) > LEFT * size:
+    while done < most and below > 0.0 and abs(left[done]) > exact.left * size:
         for c in range(n):
             for k in range(3):
                 basis[done, c, k] /= below
-        by_factors(problem, ordering, work, alpha, basis[done], ways[done])
+        by_factors(problem, ordering, work, max(alpha, exact.fine), basis[done], ways[done])
         change_of_misfit(problem, work, alpha, x, mode, ways[done], basis[done + 1])
         below = orthogonalise(n, basis, done, H)
         rotate(done, H, turns, below, left)

@@ -13,6 +13,7 @@ from ...linalg.block_lu import Ordering
 from .bodies_interior_point import begin_path, follow_path
 from .body_problem import BodyProblem, BodyWork, Iterate
 from .coulomb import linearise_modes
+from .frozen_directions import Exactness
 from .frozen_modes import Border, impulses_of
 from .josephy_newton import josephy_newton
 from .newton import (
@@ -28,7 +29,7 @@ from .newton import (
 )
 from .one_by_one import gauss_seidel
 from .proximal import proximal_point
-from .proximal_path import ProximalPath, begin_on_path, next_point, room_on_path
+from .proximal_path import Care, ProximalPath, begin_on_path, next_point, room_on_path
 from .structure import copy_rows
 
 FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
@@ -49,8 +50,10 @@ PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's 
 AWAY, STRAYS = 30.0, 8  # times the best residual, and above NEARLY: after so many steps there the modes are wrong
 TRIED = 1e-5  # term of a path through folds below which Newton's method is tried
 FINEST, COARSEST = 1e-11, 100.0  # terms at which such a path ends
-THROUGH = 600  # factorisations of it
-BEGINS = (0.03, 1.0)  # of the central paths, as in WARM, from whose ends they begin
+THROUGH, FAITHFULLY = 600, 1500  # factorisations of it, and of those that are followed faithfully ...
+ANEW, FALLS = 400, 0.7  # ... one after the other, as long as E falls so far from one to the next
+BEGINS = (0.03, 1.0, 0.1, 3.0)  # of the central paths, as in WARM, from whose ends they begin: the first of them ...
+TWO = 2  # ... or, followed faithfully, all
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
 ENOUGH = 2500  # factorisations after which, where folds were followed, nothing more is begun
@@ -154,15 +157,25 @@ def by_proximal_points(
     return E, floor, factors
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, ProximalPath, float64, int64)")
+@kernel("Care(boolean)")
+def care_of(faithful: bool) -> Care:
+    """Return how a path through folds is followed: as well as it goes, or step by step as it is."""
+    if faithful:
+        return Care(Exactness(1e-6, 60, 1e-8), 1e-6, 1e-3, 1e-7, 1e-2, 1e-7, 8, True)
+    return Care(Exactness(1e-2, 10, 0.0), 1e-5, np.inf, np.inf, np.inf, 1e-3, 5, False)
+
+
+@kernel(
+    "Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, ProximalPath, Care, float64, int64)"
+)
 def to_the_end(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, path: ProximalPath, tol: float,
-    limit: int,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, path: ProximalPath, care: Care,
+    tol: float, limit: int,
 ) -> tuple[float, float, int]:  # fmt: skip
     """Follow the proximal path of p to its end, or to where its points, or Newton's method from there, are answers.
 
     Newton's method is tried at every tenth of the term. Returns E, its floor and the number of factorisations. p is
-    the end; where that was not reached it stays, and E is infinite.
+    the end; where that was not reached it stays, and E is infinite, or is the last point of a path followed faithfully.
     """
     p, u, best, _start, v = iterate
     n, border, going = problem.contacts.first[-1], Border(0.0, -1, False), 1
@@ -171,7 +184,7 @@ def to_the_end(
     factors = begin_on_path(problem, ordering, work, iterate, path, scale, residual(problem, scale, p, u))
     trial, least = np.log(TRIED), np.log(FINEST)
     while going == 1 and path.at[0] > least and path.at[0] < np.log(COARSEST) and factors < limit:
-        going, border, used = next_point(problem, ordering, work, path, border, least, limit - factors)
+        going, border, used = next_point(problem, ordering, work, path, care, border, least, limit - factors)
         factors += used
         if going != 1:
             break
@@ -187,25 +200,30 @@ def to_the_end(
             factors += used
             if max(tol, floor) >= E or last:
                 return E, floor, factors
-    copy_rows(n, path.centre, p)
+    if care.faithful:
+        impulses_of(n, problem.mu, path.kept, path.kept_mode, p)
+    else:
+        copy_rows(n, path.centre, p)
     motion(problem, p, work.F, v, u)
-    return np.inf, floor, factors
+    return residual(problem, scale, p, u) if care.faithful else np.inf, floor, factors
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)", rare=True)
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, Care, float64, int64)", rare=True)
 def through_folds(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, care: Care, tol: float, limit: int
 ) -> tuple[float, float, int]:  # fmt: skip
     """Follow proximal paths through their folds, that of p, then that of its end, as long as E falls to a tenth.
 
-    Returns E, its floor and the number of factorisations.
+    Faithfully: that of where it was left, too, as long as E falls. Returns E, its floor and the number of
+    factorisations.
     """
     path = room_on_path(problem.contacts.first[-1])
+    gained, most = (FALLS, ANEW) if care.faithful else (GAINED, limit)
     E, floor, factors, last = np.inf, 0.0, 0, np.inf
-    while factors < THROUGH:
-        E, floor, used = to_the_end(problem, ordering, work, iterate, path, tol, THROUGH - factors)
+    while factors < limit:
+        E, floor, used = to_the_end(problem, ordering, work, iterate, path, care, tol, min(most, limit - factors))
         factors += used
-        if max(tol, floor) >= E or GAINED * last <= E:
+        if max(tol, floor) >= E or not gained * last > E:
             break
         last = E
     return E, floor, factors
@@ -235,7 +253,7 @@ def along_path(
         E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
         factors += used
         if max(tol, floor) < E:
-            E, floor, used = through_folds(problem, ordering, work, iterate, tol)
+            E, floor, used = through_folds(problem, ordering, work, iterate, care_of(False), tol, THROUGH)
             factors += used
     elif E < NEARLY:
         few = AFTER
@@ -246,21 +264,22 @@ def along_path(
     return E, floor, factors
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)", rare=True)
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, boolean)", rare=True)
 def by_folds(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, faithful: bool
 ) -> tuple[float, float, int]:  # fmt: skip
     """Follow proximal paths through their folds from the ends of central paths; as `along_path`."""
-    E, floor, factors = np.inf, 0.0, 0
-    for begin in BEGINS:
+    E, floor, factors, care = np.inf, 0.0, 0, care_of(faithful)
+    limit, trials = (FAITHFULLY, len(BEGINS)) if faithful else (THROUGH, TWO)
+    for trial in range(trials):
         if max(tol, floor) >= E:
             break
         sweep_from_start(problem, work, iterate)
-        path, left = begin_path(problem, work, iterate, begin), LONG
+        path, left = begin_path(problem, work, iterate, BEGINS[trial]), LONG
         for goal in GOALS:
             _E, used = follow_path(problem, ordering, work, path, iterate, goal, left)
             left -= used
-        E, floor, used = through_folds(problem, ordering, work, iterate, tol)
+        E, floor, used = through_folds(problem, ordering, work, iterate, care, tol, limit)
         factors += LONG - left + used
     return E, floor, factors
 
@@ -355,15 +374,16 @@ def solve_island(
         E, floor, used = by_pivots(problem, ordering, work, iterate, tol)
         factors += used
     through = most == np.inf and problem.contacts.first[-1] > PIVOTED
-    if max(tol, floor) < E and through:
-        E, floor, used = by_folds(problem, ordering, work, iterate, tol)
-        factors += used
+    for faithful in range(2 if through else 0):
+        if max(tol, floor) < E:
+            E, floor, used = by_folds(problem, ordering, work, iterate, tol, faithful == 1)
+            factors += used
     if max(tol, floor) < E:
         soon = SOON if most == np.inf else len(WARM)
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors, 0, soon)
         factors += used
     if max(tol, floor) < E and most < np.inf and problem.contacts.first[-1] > PIVOTED:
-        E, floor, used = by_folds(problem, ordering, work, iterate, tol)
+        E, floor, used = by_folds(problem, ordering, work, iterate, tol, False)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)

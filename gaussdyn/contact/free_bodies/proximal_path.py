@@ -21,18 +21,54 @@ from ..._jit import A1, A2, A3, I1, kernel, record
 from ...arrays import Array, IntArray
 from ...linalg.block_lu import Ordering
 from .body_problem import BodyProblem, BodyWork, Iterate
-from .frozen_directions import take_away
+from .coulomb import OPEN, STICK
+from .frozen_directions import Exactness, take_away
 from .frozen_modes import Border, at_border, first_border, linearise_frozen, misfit, modes_at, move, pass_border
 from .newton import factorise_modes
 from .proximal import ProximalPoint, regularised_newton
 from .structure import copy_rows
 
-CLOSE = 1e-5  # of the impulses: corrections up to which a point is on the path
-FAR, MANY = 0.3, 5  # corrections above, and how many in a row, that are given up: the step was too long
-LONGEST, CUT, SHORTEST = 1.5, 0.25, 1e-3  # steps, of log alpha; what is left of one that failed; given up below
+FAR, LARGE = 0.3, 0.5  # corrections that are given up: of the impulses; of the step, or the correction before
+NEAR, REFINED = 1e-3, 2  # corrections that are refined by the factors at hand, and how often
+TIGHT, TIGHTEST = 0.03, 1e-7  # of the step before: corrections up to which its direction is that of the point
+LONGEST, CUT = 1.5, 0.25  # steps, of log alpha; what is left of one that failed
 BEGIN, EXACT = 1e-2, 1e-3  # the first term; residual of its point beside that of the centre ...
 BEGINS = 30  # ... and Newton steps to it
 JUMP = 5.0  # a correction of log alpha above is none
+
+
+@record("Exactness", *["float64"] * 5, "int64", "boolean", by_value=True)
+class Care(NamedTuple):
+    """How closely a path is followed.
+
+    Attributes
+    ----------
+    exact : Exactness
+        Of directions.
+    close : float
+        Corrections, of the impulses, up to which a point is on the path.
+    part : float
+        The misfit there, as a part of what the term asks for.
+    stray : float
+        How far contacts may be beyond the borders of their modes there, of the impulses.
+    reach : float
+        Longest step, of the impulses.
+    shortest : float
+        Steps that failed are given up below, as a share of a full one.
+    many : int
+        Corrections in a row that are given up.
+    faithful : bool
+        Whether all but the first, `reach` and `shortest` is looked at, else only `close`.
+    """
+
+    exact: Exactness
+    close: float
+    part: float
+    stray: float
+    reach: float
+    shortest: float
+    many: int
+    faithful: bool
 
 
 @record(*[A2] * 7, I1, I1, A1, by_value=True)
@@ -45,9 +81,10 @@ class ProximalPath(NamedTuple):
         p - rho u with the velocity that the regularised problem sees; the centre; impulses; the misfit; the direction
         for each log alpha; a correction; x where the last step began.
     mode, kept_mode : IntArray, shape (c,)
-    at : Array, shape (5,)
+    at : Array, shape (7,)
         log alpha, the length of the last step, the share of full steps that is taken, log alpha where the last step
-        began, how many corrections there were since.
+        began, how many corrections there were since, how far the step moved the impulses, beside their size, and so
+        the last correction.
     """
 
     x: Array
@@ -86,20 +123,22 @@ def sign_of_pivots(n: int, B: Array) -> float:
     return sign
 
 
-@kernel("float64(BodyProblem, Ordering, BodyWork, ProximalPath)", borrows=True)
-def look(problem: BodyProblem, ordering: Ordering, work: BodyWork, path: ProximalPath) -> float:
+@kernel("float64(BodyProblem, Ordering, BodyWork, ProximalPath, Exactness)", borrows=True)
+def look(
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, path: ProximalPath, exact: Exactness
+) -> float:  # fmt: skip
     """Put the direction and the correction where the path stands; return the sign of the determinant."""
     n, rho, alpha = problem.contacts.first[-1], problem.rho, math.exp(path.at[0])
     x, centre, p, off, along, fix, mode = path.x, path.centre, path.p, path.off, path.along, path.fix, path.mode
-    linearise_frozen(problem, work, x, mode, alpha)
+    linearise_frozen(problem, work, x, mode, max(alpha, exact.fine))
     factorise_modes(problem, ordering, work)
     sign = sign_of_pivots(len(problem.M), work.B)
     misfit(problem, work, x, mode, alpha, centre, p, off)
-    take_away(problem, ordering, work, alpha, x, mode, off, fix)
+    take_away(problem, ordering, work, exact, alpha, x, mode, off, fix)
     for c in range(n):
         for k in range(3):
             off[c, k] = alpha * (p[c, k] - centre[c, k]) / rho[c]
-    take_away(problem, ordering, work, alpha, x, mode, off, along)
+    take_away(problem, ordering, work, exact, alpha, x, mode, off, along)
     return sign
 
 
@@ -132,8 +171,23 @@ def correct(n: int, path: ProximalPath, share: float) -> float:
     return math.sqrt(size / whole) if whole > 0.0 else np.inf
 
 
-@kernel("boolean(int64, ProximalPath)", borrows=True)
-def go_back(n: int, path: ProximalPath) -> bool:
+@kernel("float64(BodyProblem, ProximalPath)", borrows=True)
+def strays(problem: BodyProblem, path: ProximalPath) -> float:
+    """Return how far contacts are beyond the borders of their modes, beside the impulses."""
+    mu, x, mode, beyond, whole = problem.mu, path.x, path.mode, 0.0, 0.0
+    for c in range(problem.contacts.first[-1]):
+        t, m = math.hypot(x[c, 1], x[c, 2]), mu[c] * x[c, 0]
+        if mode[c] == OPEN or x[c, 0] < 0.0:
+            d = x[c, 0] if (mode[c] == OPEN) == (x[c, 0] > 0.0) else 0.0
+        else:
+            d = t - m if (mode[c] == STICK) == (t > m) and mu[c] > 0.0 else 0.0
+        beyond += d * d
+        whole += path.p[c, 0] ** 2 + path.p[c, 1] ** 2 + path.p[c, 2] ** 2
+    return math.sqrt(beyond / whole) if whole > 0.0 else 0.0
+
+
+@kernel("boolean(int64, ProximalPath, float64)", borrows=True)
+def go_back(n: int, path: ProximalPath, shortest: float) -> bool:
     """Go back to where the last step began, for a shorter one; return whether one is worth trying."""
     at = path.at
     copy_rows(n, path.kept, path.x)
@@ -141,11 +195,13 @@ def go_back(n: int, path: ProximalPath) -> bool:
         path.mode[c] = path.kept_mode[c]
     at[0], at[4] = at[3], 0.0
     at[2] *= CUT
-    return bool(at[2] >= SHORTEST)
+    return bool(at[2] >= shortest)
 
 
-@kernel("Border(BodyProblem, ProximalPath, float64, float64, Border)", borrows=True)
-def go_on(problem: BodyProblem, path: ProximalPath, way: float, least: float, passed: Border) -> Border:
+@kernel("Border(BodyProblem, ProximalPath, Care, float64, float64, Border)", borrows=True)
+def go_on(
+    problem: BodyProblem, path: ProximalPath, care: Care, way: float, least: float, passed: Border
+) -> Border:  # fmt: skip
     """Take a step from a point on the path, up to the next border, which is passed, and to log alpha = `least` at most.
 
     way: the sign of the change of alpha.
@@ -158,13 +214,22 @@ def go_on(problem: BodyProblem, path: ProximalPath, way: float, least: float, pa
         path.kept_mode[c] = mode[c]
         for k in range(3):
             along[c, k] *= way
-    border, turn = first_border(problem, x, along, mode, passed, at[1])
-    most = at[2] * min(LONGEST, turn)
+    size = whole = 0.0
+    border, turn = first_border(problem, x, along, mode, passed, np.inf if care.faithful else at[1])
+    for c in range(n):
+        for k in range(3):
+            size += along[c, k] ** 2
+            whole += path.p[c, k] ** 2
+    size = math.sqrt(size / whole) if whole > 0.0 else np.inf
+    most = at[2] * min(LONGEST, turn, care.reach / size if size > 0.0 else np.inf)
     h = min(border.way, most)
-    if way < 0.0 and at[0] - h <= least:
+    if care.faithful and border.way < 0.0:
+        h = 0.0
+    elif way < 0.0 and at[0] - h <= least:
         h, border = at[0] - least, Border(h, -1, False)
     elif border.way > most:
         border = Border(h, -1, False)
+    at[5] = at[6] = abs(h) * size
     move(n, x, along, h, mode)
     at[0] += way * h
     at[1] = abs(h)
@@ -192,18 +257,52 @@ def begin_on_path(
     return int(used)
 
 
+@kernel("boolean(BodyProblem, ProximalPath, float64)", borrows=True)
+def exact_enough(problem: BodyProblem, path: ProximalPath, part: float) -> bool:
+    """Return whether the misfit, which is put, is a small part of what the proximal term asks for."""
+    rho, p, centre, off, lacks, asked = problem.rho, path.p, path.centre, path.off, 0.0, 0.0
+    for c in range(problem.contacts.first[-1]):
+        for k in range(3):
+            lacks += (rho[c] * off[c, k]) ** 2
+            asked += (p[c, k] - centre[c, k]) ** 2
+    return bool(math.sqrt(lacks) <= part * math.exp(path.at[0]) * math.sqrt(asked))
+
+
+@kernel("boolean(BodyProblem, Ordering, BodyWork, ProximalPath, Care, Border, boolean, float64)", borrows=True)
+def refine(
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, path: ProximalPath, care: Care, border: Border,
+    first: bool, size: float,
+) -> bool:  # fmt: skip
+    """Correct x on, with the factors and direction at hand, after a correction of this size; return if it is exact."""
+    n, at, share = problem.contacts.first[-1], path.at, 0.0
+    for again in range(REFINED + 1):
+        if not size <= NEAR:
+            return False
+        if again > 0:
+            move(n, path.x, path.fix, 1.0, path.mode)
+            at[0] += share
+        misfit(problem, work, path.x, path.mode, math.exp(at[0]), path.centre, path.p, path.off)
+        if exact_enough(problem, path, care.part):
+            return True
+        if again < REFINED:
+            take_away(problem, ordering, work, care.exact, math.exp(at[0]), path.x, path.mode, path.off, path.fix)
+            share = share_along(problem, path, border, first)
+            size = correct(n, path, share)
+    return False
+
+
 @kernel("ProximalPath(int64)")
 def room_on_path(n: int) -> ProximalPath:
     """Return space for a path of n contacts."""
     x, centre, p, off = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
-    along, fix, kept, at = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(5)
+    along, fix, kept, at = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(7)
     return ProximalPath(x, centre, p, off, along, fix, kept, np.zeros(n, np.int64), np.zeros(n, np.int64), at)
 
 
-@kernel("Tuple((int64, Border, int64))(BodyProblem, Ordering, BodyWork, ProximalPath, Border, float64, int64)")
+@kernel("Tuple((int64, Border, int64))(BodyProblem, Ordering, BodyWork, ProximalPath, Care, Border, float64, int64)")
 def next_point(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, path: ProximalPath, border: Border, least: float,
-    limit: int,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, path: ProximalPath, care: Care, border: Border,
+    least: float, limit: int,
 ) -> tuple[int, Border, int]:  # fmt: skip
     """Correct x until it is on the path, and take a step from there.
 
@@ -212,21 +311,27 @@ def next_point(
     """
     n, at, first, begun, used = problem.contacts.first[-1], path.at, path.at[1] == 0.0, border, 0
     while used < limit:
-        sign = look(problem, ordering, work, path)
+        sign = look(problem, ordering, work, path, care.exact)
         used += 1
         share = share_along(problem, path, border, first)
         size = correct(n, path, share)
-        failed = not size <= FAR or at[4] > MANY or not abs(share) <= JUMP
-        if failed and first:
+        failed = not size <= FAR or at[4] > care.many or not abs(share) <= JUMP
+        failed = failed or (care.faithful and not first and size > LARGE * at[6] + care.close)
+        at[6], there = size, False
+        if not failed:
+            move(n, path.x, path.fix, 1.0, path.mode)
+            at[0] += share
+            there = size <= care.close
+        if care.faithful and not failed:
+            exact = refine(problem, ordering, work, path, care, border, first, size)
+            there = there and exact and (first or size <= max(TIGHT * at[5], TIGHTEST))
+            failed = there and not first and strays(problem, path) > care.stray
+        if failed and (first or not go_back(n, path, care.shortest)):
             return -1, border, used
         if failed:
             first, border = True, begun
-            if not go_back(n, path):
-                return -1, border, used
-            continue
-        move(n, path.x, path.fix, 1.0, path.mode)
-        at[0] += share
-        if size <= CLOSE:
-            return 1, go_on(problem, path, -sign, least, border), used
-        at[4] += 1.0
+        elif there:
+            return 1, go_on(problem, path, care, -sign, least, border), used
+        else:
+            at[4] += 1.0
     return 0, border, used

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ....mechanics.state import State
     from ..moreau_jean import MoreauJean
 
-SHORT, SHORTEST = 0.024, 0.0015  # of dt: pieces from a sixty-fourth on get all means, and down to 1 / 1024 are cut
+SHORT, SHORTEST = 0.3, 0.0015  # of dt: pieces from a quarter on get all means, and down to 1 / 1024 are cut
 SLIVER = 1e-6  # of a piece: what would be left is taken with it
 NONE = np.zeros((0, 5))
 Row = tuple[float, float, float, float, float]

@@ -20,6 +20,7 @@ from ..kept import Kept
 from ..scheme import MAX_PASSES
 from .acting import find_late, join, leave_idle, let_stick
 from .contact_list import forget_missed, misses, overlooked
+from .evaluate import gaps_at
 from .keep import keep_step
 from .passes import settle
 from .problem.contact_problem import Problem
@@ -58,13 +59,31 @@ class Simulation(NamedTuple):
     problem: Problem
 
 
+@kernel("int64(Model, Data, Work, Span, boolean)", borrows=True)
+def closing_late(model: Model, data: Data, work: Work, span: Span, overlap: bool) -> int:
+    """Put the constraints that do not act and end below zero, see `find_late`; return how many.
+
+    overlap: the projection has failed. Then those that do so where v1 leads to: a gap alone that is removed may open
+    others as it closes, and close them as it opens, as the crossing of two lines that are nearly parallel does with
+    the ends of what they share.
+    """
+    layout, rest = model.layout, (1.0 - span.theta) * span.dt
+    found = find_late(layout, data, rest, work.late, work.when)
+    if found > 0 or not (overlap and span.project):
+        return int(found)
+    if not gaps_at(model, span.t_end, data.moved, data.v1, False, data.end):
+        return 0
+    found = find_late(layout, data, rest, work.late, work.when)
+    return int(found) if gaps_at(model, span.t_end, data.q1, data.v1, False, data.end) else 0
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
 def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, given: bool) -> int:
     """Solve the step with what acts, with those that close within it, and without those of them that do not push.
 
     given: whether the problem at hand has been solved already, see `settle`.
     """
-    rest, left, first = (1.0 - span.theta) * span.dt, False, not given
+    left, first = False, not given
     once = not (span.corrects or given or data.log[AT] > 0.0)
     while True:
         if once:
@@ -82,7 +101,7 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
             return code
         if first:
             continue
-        if find_late(model.layout, data, rest, work.late, work.when) > 0:
+        if closing_late(model, data, work, span, code == OVERLAP) > 0:
             if data.log[PASSES] > 4.0 * MAX_PASSES:
                 return UNSETTLED
             if not join(model, data, span, work.late):

@@ -21,10 +21,13 @@ from ..feature_kinematics import BALL_LINE, BALL_PLANE
 from ..nearest_direction import row3, way_between
 from ..primitives import (
     BORDER,
+    KIND,
+    LABEL,
     LEVEL,
     NONE,
     SAME,
     UP,
+    Label,
     ShapeAxis,
     axis_of,
     axis_seen_from,
@@ -73,9 +76,22 @@ from .cylinder_round import (
 )
 
 ACROSS = 0.1  # sine up to which the way out, known to some 1e-3, does not say which rim is nearest
+NEARLY = 0.1  # sine up to which a side that crosses an edge is held by the ends of what they share, too
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"
 Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limit, border
+
+
+@kernel(f"boolean({A2}, {LABEL})", borrows=True)
+def is_there(found: Array, label: Label) -> bool:
+    """Return whether the pair of shapes that is looked at, the last one, has a contact of this label."""
+    for c in range(min(int(found[0, 0]), len(found) - 1), 0, -1):
+        i, j = int(found[c, KIND + 1]), int(found[c, KIND + 3])
+        if (i != label[0] or j != label[2]) and (i != label[2] or j != label[0]):
+            return False
+        if i == label[0] and int(found[c, KIND + 2]) == label[1] and int(found[c, KIND + 4]) == label[3]:
+            return True
+    return False
 
 
 @kernel(f"float64({A2}, {A2}, int64, int64, int64, {A2})", borrows=True)
@@ -212,19 +228,72 @@ def ends_along_edge(
     world: Array, solids: Array, axis: ShapeAxis, i: int, g: int, way: Vector, found: Array
 ) -> None:  # fmt: skip
     """Add where the side of a cylinder along edge g of solid i begins and ends on it: at a corner, or at a rim."""
+    for end in range(2):
+        corner_on_side(solids, axis, i, (int(world[i, BLOCK]), g, end), found)
+        rim_end_on_edge(world, solids, axis, i, (g, end), way, found)
+
+
+@kernel(f"void({A2}, ShapeAxis, int64, UniTuple(int64, 3), {A2})", borrows=True)
+def corner_on_side(solids: Array, axis: ShapeAxis, i: int, which: tuple[int, int, int], found: Array) -> None:
+    """Add the corner where an edge of solid i ends, by its block, edge and end, that the side is over, if it is."""
     j, p, e, length, r = axis
-    block, n = int(world[i, BLOCK]), along(ZERO, way[0], axis_of(world, i, 0))
+    block, g, end = which
+    k = int(solids[edge_row(solids, block, g), end])
+    q = corner_of(solids, block, k)
+    if abs(dot3(e, along(q, -1.0, p))) < (1.0 - LEVEL) * length and not is_there(found, (i, k, j, 0)):
+        put(found, BALL_LINE, (i, k, j, 0), ball(q, 0.0), line(NONE, UP, r))
+
+
+@kernel(f"void({A2}, {A2}, ShapeAxis, int64, UniTuple(int64, 2), {V3}, {A2})", borrows=True)
+def rim_end_on_edge(
+    world: Array, solids: Array, axis: ShapeAxis, i: int, which: tuple[int, int], way: Vector, found: Array
+) -> None:  # fmt: skip
+    """Add the rim at an end of the side over edge g of solid i, which (g, end); the way leads from edge to axis."""
+    j, p, e, length, _ = axis
+    (g, end), block, n = which, int(world[i, BLOCK]), along(ZERO, way[0], axis_of(world, i, 0))
     n = along(along(n, way[1], axis_of(world, i, 1)), way[2], axis_of(world, i, 2))
     middle, u, half = edge_of(solids, block, g)
+    at = dot3(u, along(along(p, length if end else -length, e), -1.0, middle))
+    label = (j, RIM + end, i, edge_label(solids, block, g))
+    if abs(at) <= (1.0 + BORDER) * half and not is_there(found, label):
+        put_rim_on_line(label, world, line(middle, u, 0.0), n, at, found)
+
+
+@kernel(f"void({A2}, {A2}, ShapeAxis, int64, int64, UniTuple(float64, 2), {A2})", borrows=True)
+def ends_near_edge(
+    world: Array, solids: Array, axis: ShapeAxis, i: int, g: int, between: tuple[float, float], found: Array
+) -> None:  # fmt: skip
+    """Add the ends of what a side shares with edge g of solid i that it nearly runs along, with gaps `between` two.
+
+    Between them the two cross, or do no more: then one of the ends is the nearest. The crossing runs from one to the
+    other when the side turns by the square of the angle between them, so that all three hold the side.
+    """
+    block, (_, p, e, length, r), (least, most) = int(world[i, BLOCK]), axis, between
+    middle, u, _ = edge_of(solids, block, g)
     for end in range(2):
-        k = int(solids[edge_row(solids, block, g), end])
-        q = corner_of(solids, block, k)
-        if abs(dot3(e, along(q, -1.0, p))) < (1.0 - LEVEL) * length:
-            put(found, BALL_LINE, (i, k, j, 0), ball(q, 0.0), line(NONE, UP, r))
-        rim = along(p, length if end else -length, e)
-        at = dot3(u, along(rim, -1.0, middle))
-        if abs(at) <= (1.0 + BORDER) * half:
-            put_rim_on_line((j, RIM + end, i, edge_label(solids, block, g)), world, line(middle, u, 0.0), n, at, found)
+        q = corner_of(solids, block, int(solids[edge_row(solids, block, g), end]))
+        d = along(p, -1.0, q)
+        way = along(d, -dot3(d, e), e)
+        if least <= math.sqrt(dot3(way, way)) - r <= most and out_of_edge(solids, block, g, u, way, 0.0):
+            corner_on_side(solids, axis, i, (block, g, end), found)
+        d = along(along(p, length if end else -length, e), -1.0, middle)
+        way = along(d, -dot3(d, u), u)
+        far = math.sqrt(dot3(way, way))
+        if far > 0.0 and least <= far - r <= most and out_of_edge(solids, block, g, u, way, 0.0):
+            rim_end_on_edge(world, solids, axis, i, (g, end), along(NONE, 1.0 / far, way), found)
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, UniTuple(float64, 2), {A2})", borrows=True)
+def ends_near_edges(
+    world: Array, solids: Array, i: int, j: int, between: tuple[float, float], found: Array
+) -> None:  # fmt: skip
+    """Add the ends of what the side of cylinder j shares with edges of solid i, see `ends_near_edge`."""
+    axis, block = axis_seen_from(world, i, j), int(world[i, BLOCK])
+    for g in range(count_of(solids, block, 1)):
+        middle, u, half = edge_of(solids, block, g)
+        over = half + axis.reach - abs(dot3(along(axis.middle, -1.0, middle), u))
+        if over > LEVEL * max(axis.reach, axis.radius) and 1.0 - dot3(u, axis.way) ** 2 < NEARLY * NEARLY:
+            ends_near_edge(world, solids, axis, i, g, between, found)
 
 
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
@@ -290,8 +359,9 @@ def rim_on_edge(
     edge, like = line(middle, u, 0.0), abs(dot3(n, axis_of(world, j, 2))) > CROSSING
     if like:
         flat_cap(world, solids, on, e, room, found)
-    if not like or line_over_cap(world, j, rim, i, edge)[0] == 0.0:
-        put_rim_on_line((j, RIM + rim, i, edge_label(solids, block, e)), world, edge, n, at, found)
+    label = (j, RIM + rim, i, edge_label(solids, block, e))
+    if (not like or line_over_cap(world, j, rim, i, edge)[0] == 0.0) and not is_there(found, label):
+        put_rim_on_line(label, world, edge, n, at, found)
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
@@ -333,6 +403,7 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
         known, side_gap = side_on_solid(world, solids, i, j, limit, found)
     if side_gap < flat - same:  # a shorter way out leads over the face or the cap: what is under it is not beside it
         known, side_gap, found[0, 0] = -1, -1e300, before
+    ends_near_edges(world, solids, i, j, (flat - same, limit), found)
     border = BORDER * same / SAME
     if rim_gap > max(flat, side_gap) + same:
         own = seen_from(world, i, across)

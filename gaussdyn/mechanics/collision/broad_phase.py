@@ -127,6 +127,15 @@ def meet_box(world: Array, a: int, i: int, j: int, limit: float, room: Array, fo
         ball_box(world, i, 0, NONE, j, limit, found)
 
 
+@kernel(f"void({A2}, int64, int64, int64, float64, {A2})", borrows=True, rare=True)
+def meet_capsule(world: Array, a: int, i: int, j: int, limit: float, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with capsule j."""
+    if a == CAPSULE:
+        capsule_capsule(world, i, j, limit, found)
+    else:
+        ball_capsule(world, i, 0, NONE, j, limit, found, 0)
+
+
 @kernel("void(SearchShapes, SearchSpace, int64, int64, float64)", borrows=True)
 def meet(shapes: SearchShapes, space: SearchSpace, i: int, j: int, limit: float) -> None:
     """Add the contacts of shapes i and j, of kinds a <= b; where the kinds are equal, i comes first."""
@@ -144,10 +153,8 @@ def meet(shapes: SearchShapes, space: SearchSpace, i: int, j: int, limit: float)
         meet_ellipsoid(world, solids, a, i, j, limit, room, found)
     elif b == BOX:
         meet_box(world, a, i, j, limit, room, found)
-    elif a == CAPSULE:
-        capsule_capsule(world, i, j, limit, found)
     elif b == CAPSULE:
-        ball_capsule(world, i, 0, NONE, j, limit, found, 0)
+        meet_capsule(world, a, i, j, limit, found)
     else:
         sphere_sphere(world, i, j, limit, found)
 
@@ -238,7 +245,7 @@ def meet_left(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Ar
             t = next_shape(world, curve, size, n, i, LOW, t + 1)
 
 
-@kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64)", borrows=True, rare=True)
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1}, int64)", borrows=True)
 def meet_listed(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array, n: int) -> None:
     """Find the pairs among those listed, whose shapes are still within their boxes; without a list, by the tree."""
     world, near, size = space.world, space.near, len(shapes.table)
@@ -257,14 +264,11 @@ def meet_listed(shapes: SearchShapes, space: SearchSpace, reach: float, travel: 
 
 
 @kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True, rare=True)
-def meet_all(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
-    """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
+def meet_many(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
+    """Find the contacts of more shapes than `FEW`, by lists of those that are near and the tree of their bounds."""
     table, world, near, size, outside, n = shapes.table, space.world, space.near, len(shapes.table), 0, 0
     for i in range(size):
         n += table[i, 0] != HALF_SPACE
-    if size <= FEW:
-        meet_few(shapes, space, reach, travel)
-        return
     meet_half_spaces(shapes, space, reach, travel)
     if near[0] > 0:
         outside = mark_left(world, near[1 : 1 + size], n, space.order)
@@ -277,6 +281,15 @@ def meet_all(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Arr
         outside = 0
     meet_listed(shapes, space, reach, travel, n)
     meet_left(shapes, space, reach, travel, n, outside)
+
+
+@kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True, rare=True)
+def meet_all(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
+    """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
+    if len(shapes.table) <= FEW:
+        meet_few(shapes, space, reach, travel)
+    else:
+        meet_many(shapes, space, reach, travel)
 
 
 @kernel(f"void({I2}, int64, {A2}, {A1}, {I1})", borrows=True)

@@ -30,8 +30,8 @@ from typing import NamedTuple
 
 from ..._jit import kernel, record
 from ...arrays import Array
-from .rim_kinematics import DISC_PLANE, RIM_LINE, rim_motion, rim_on_line
-from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, smooth_motion
+from .rim_kinematics import DISC_PLANE, LINES, RIM_LINE, Lines, rim_motion, rim_on_line
+from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, MOTION, smooth_motion
 from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned
 
 BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, EDGE_RIM = 0, 1, 2, 3, 5
@@ -85,6 +85,19 @@ class RigidMotion(NamedTuple):
     drift: Array
 
 
+@kernel(f"{MOTION}(int64, {A1}, {A2}, {A2}, {LINES}, UniTuple({V3}, 2))", borrows=True, rare=True)
+def sought_motion(
+    kind: int, data: Array, RA: Array, RB: Array, lines: Lines, omegas: tuple[Vector, Vector]
+) -> tuple[float, Vector, Vector, Vector, Vector]:
+    """Return what `smooth_motion` does, of a pair whose normal is searched for: one with a rim or an ellipsoid."""
+    guess = turned(RB, data, 14)
+    if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
+        return smooth_motion(kind, data, RA, RB, lines, omegas, guess)
+    if kind == RIM_LINE:
+        return rim_on_line(lines, data[6], data[13], guess, data[18], data[17])
+    return rim_motion(kind, lines, data[6], data[13], guess)
+
+
 @kernel(f"void(int64, {A1}, RigidMotion, RigidMotion, {A1})", borrows=True)
 def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: Array) -> None:
     """Fill `out` with gap (0), normal (1:4), contact point (4:7), and their rates: normal (7:10), point (10:13)."""
@@ -100,13 +113,7 @@ def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: 
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
     if kind >= DISC_PLANE or kind == ELLIPSOID_PLANE:
-        lines, guess = (d, ea, eb, w, dea, deb), turned(RB, data, 14)
-        if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
-            gap, n, dn, p, dp = smooth_motion(kind, data, RA, RB, lines, (omega_a, omega_b), guess)
-        elif kind == RIM_LINE:
-            gap, n, dn, p, dp = rim_on_line(lines, ra, rb, guess, data[18], data[17])
-        else:
-            gap, n, dn, p, dp = rim_motion(kind, lines, ra, rb, guess)
+        gap, n, dn, p, dp = sought_motion(kind, data, RA, RB, (d, ea, eb, w, dea, deb), (omega_a, omega_b))
         c, dc = along(a, -1.0, p), along(va, -1.0, dp)
     elif kind in (BALL_PLANE, EDGE_RIM):
         if kind == EDGE_RIM:
@@ -162,14 +169,8 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
     if kind >= DISC_PLANE or kind == ELLIPSOID_PLANE:
-        still, guess = (0.0, 0.0, 0.0), turned(RB, data, 14)
-        lines = (d, ea, eb, still, still, still)
-        if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
-            distance, n, _, p, _ = smooth_motion(kind, data, RA, RB, lines, (still, still), guess)
-        elif kind == RIM_LINE:
-            distance, n, _, p, _ = rim_on_line(lines, ra, rb, guess, data[18], data[17])
-        else:
-            distance, n, _, p, _ = rim_motion(kind, lines, ra, rb, guess)
+        still = (0.0, 0.0, 0.0)
+        distance, n, _, p, _ = sought_motion(kind, data, RA, RB, (d, ea, eb, still, still, still), (still, still))
         c, ra, rb = along(a, -1.0, p), 0.0, 0.0
     elif kind in (BALL_PLANE, EDGE_RIM):
         if kind == EDGE_RIM:

@@ -166,7 +166,7 @@ def radius_of(solids: Array, block: int) -> float:
     return float(solids[block + 6, 3])
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+@kernel(f"void({A2}, {A2}, int64, int64, float64, {A2})", borrows=True, rare=True)
 def on_plane(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the corners of solid i that are near half-space j."""
     block, n = int(world[i, BLOCK]), axis_of(world, j, 2)

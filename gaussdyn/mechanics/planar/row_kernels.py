@@ -119,7 +119,7 @@ def goes_on(numbers: IntArray, data: Array, k: int) -> bool:
     return bool(same)
 
 
-@kernel(f"int64({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
+@kernel(f"int64({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True, rare=True)
 def offset_rows(y: Array, nv: int, numbers: IntArray, data: Array, first: int, J: Array, found: Array) -> int:
     """Fill in a component of x_a - x_b along a direction in space, see `joints.Hinge`, and the next if it is another.
 
@@ -151,7 +151,7 @@ def turn_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array
     found[k, GAP], found[k, RATE], found[k, DRIFT] = angle - data[k, LENGTH], omega, 0.0
 
 
-@kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
+@kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True, rare=True)
 def disc_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array, found: Array) -> None:
     """Fill in a contact of two discs, see `PlanarDiscContact.rows`."""
     ia, ta, ib, tb = numbers[k, A], numbers[k, TURNS_A], numbers[k, B], numbers[k, TURNS_B]
@@ -253,7 +253,7 @@ def driven(y: Array, nv: int, forces: IntArray, strength: Array, k: int) -> tupl
     return nx * dx + ny * dy, nx * (au - bu + bo * dy) + ny * (aw - bw - bo * dx)
 
 
-@kernel(f"float64({A1}, int64, {I2}, {A2}, int64, {A1})", borrows=True)
+@kernel(f"float64({A1}, int64, {I2}, {A2}, int64, {A1})", borrows=True, rare=True)
 def drive(y: Array, nv: int, forces: IntArray, strength: Array, k: int, h: Array) -> float:
     """Add the force of a drive to h, see `joints.drives`; return the power of all of it but the spring."""
     value, rate = driven(y, nv, forces, strength, k)

@@ -324,7 +324,7 @@ def spatial_potential(tables: Mechanism, q: Array, rest: Array) -> float:
     return energy
 
 
-@kernel(f"void(Mechanism, {A2})", borrows=True)
+@kernel(f"void(Mechanism, {A2})", borrows=True, rare=True)
 def spatial_mass(tables: Mechanism, M: Array) -> None:
     """Put the blocks of M; what is beside them is left alone."""
     for k in range(len(tables.mass)):
@@ -335,7 +335,7 @@ def spatial_mass(tables: Mechanism, M: Array) -> None:
                 M[6 * k + i, 6 * k + 3 + j] = M[6 * k + 3 + i, 6 * k + j] = 0.0
 
 
-@kernel(f"void({A1}, {A1}, float64, {A1})", borrows=True)
+@kernel(f"void({A1}, {A1}, float64, {A1})", borrows=True, rare=True)
 def move_bodies3(q: Array, v: Array, dt: float, moved: Array) -> None:
     """Put the coordinates after dt at constant v, see `SpatialSystem.move`; what rests keeps its bits."""
     for k in range(len(q) // 7):

@@ -282,7 +282,7 @@ def move_joint(joint: IntArray, q: Array, v: Array, dt: float, moved: Array) -> 
     moved[i], moved[i + 1], moved[i + 2], moved[i + 3] = w / s, a / s, b / s, c / s
 
 
-@kernel(f"void(Trees, {A1}, {A1}, float64, {A1})", borrows=True, entry=True)
+@kernel(f"void(Trees, {A1}, {A1}, float64, {A1})", borrows=True, entry=True, rare=True)
 def move_trees(trees: Trees, q: Array, v: Array, dt: float, moved: Array) -> None:
     """Put the coordinates after dt at constant v, quaternions by Cayley's map, as `SpatialSystem.move` does."""
     for j in range(len(trees.joints)):

@@ -275,7 +275,7 @@ def contact_in_plane(W: Array, q: Array, p: Array, r: Array) -> bool:
     return True
 
 
-@kernel(f"boolean({A2}, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"boolean({A2}, {A1}, {A1}, {A1})", borrows=True, rare=True)
 def contact_in_space(W: Array, q: Array, p: Array, r: Array) -> bool:
     """Solve a closed Coulomb contact in space; false where its matrix is nearly singular, or it does not slip either.
 

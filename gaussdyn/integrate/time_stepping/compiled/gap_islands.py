@@ -75,7 +75,7 @@ def push_island(
     return int(factors)
 
 
-@kernel(f"int64(BodyProblem, BodyWork, Iterate, float64, {I1})")
+@kernel(f"int64(BodyProblem, BodyWork, Iterate, float64, {I1})", rare=True)
 def push_islands(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough: float, part: IntArray) -> int:
     """Do what `push_apart` does, the gaps that are a part first, and others that these close, with their islands.
 

@@ -102,7 +102,7 @@ def forget_program(program: Program) -> None:
         program.at[0] = 0.0
 
 
-@kernel(f"boolean(Model, float64, {A1}, {A1})", borrows=True)
+@kernel(f"boolean(Model, float64, {A1}, {A1})", borrows=True, rare=True)
 def run_program(model: Model, t: float, q: Array, v: Array) -> bool:
     """Fill in `program.out`, by machine code or in Python, unless it is there."""
     program, at, n = model.program, model.program.at, 2 + len(q)
@@ -146,7 +146,7 @@ def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
                 J[j] = own[j]
 
 
-@kernel(f"boolean(Model, float64, {A1}, {A1}, Rows)", borrows=True)
+@kernel(f"boolean(Model, float64, {A1}, {A1}, Rows)", borrows=True, rare=True)
 def program_table(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
     """Fill in the rows of a Lagrangian system."""
     program, start, nv = model.program, model.layout.start, len(v)

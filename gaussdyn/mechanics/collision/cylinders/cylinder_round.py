@@ -69,7 +69,7 @@ def rim_place(radius: float, m: int) -> Vector:
     return (radius * x, radius * y, 0.0)
 
 
-@kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
+@kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True, rare=True)
 def cylinder_plane(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of cylinder i with half-space j."""
     n = axis_of(world, j, 2)

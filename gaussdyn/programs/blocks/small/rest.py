@@ -142,7 +142,7 @@ def closed_rows(
     return m
 
 
-@kernel(f"boolean({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A2}, {A1})", borrows=True)
+@kernel(f"boolean({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A2}, {A1})", borrows=True, rare=True)
 def rest_from(W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, V: Array, A: Array) -> bool:
     """Put into r a reaction that keeps the closed contacts (`closed_rows`) at rest; false if none or it fails.
 

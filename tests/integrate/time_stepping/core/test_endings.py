@@ -11,7 +11,7 @@ from gaussdyn.integrate.time_stepping.core import advance, endings
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
 from gaussdyn.integrate.time_stepping.core.outside import unsolved
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
-from gaussdyn.integrate.time_stepping.core.records import HARD, LOGGED
+from gaussdyn.integrate.time_stepping.core.records import CHANGE, E_, GOAL, HARD, LOGGED, UNSETTLED
 from gaussdyn.mechanics.trees import Actuator, Tendon, TreeBody, TreeJoint, TreeSystem
 from gaussdyn.programs.solution.status import Status
 
@@ -70,6 +70,23 @@ def test_a_problem_without_an_answer_ends_the_step_in_words_after_few_attempts(m
     assert step.solution.status is Status.MAX_ITERATIONS
     assert step.solution.message == "too hard"
     assert 1 <= len(asked) <= 2
+
+
+@pytest.mark.parametrize(("E", "change", "said"), [
+    (3e-9, 0.0, "its contact problem is solved to E = 3.0e-09 only, where E <= 1.0e-12 is asked for"),
+    (1e-13, 0.25, "v+ still moved by 2.5e-01 (relative)"),
+])  # fmt: skip
+def test_a_step_that_fails_says_what_is_off(E: float, change: float, said: str) -> None:
+    """An answer that is off is no velocity that still moves, and the other way about."""
+    scene = build("incline")
+    stepper, kernels = MoreauJean(dt=scene.dt), CompiledSystem.of(scene.system, scene.state)
+    step = kernels.advance(stepper, scene.state, scene.dt, scene.dt)
+    assert step.solution.solved
+    kernels.parts.data.log[[E_, GOAL, CHANGE]] = E, 1e-12, change
+    found = unsolved.unsolved(kernels, UNSETTLED, advance._span(stepper, 0.0, scene.dt, scene.dt), None)
+    assert found.status is Status.MAX_ITERATIONS
+    assert found.message.startswith(said)
+    assert found.message.endswith("take a smaller step")
 
 
 def dashpot(damping: float, calls: list[int] | None = None) -> UserSystem:

@@ -207,7 +207,7 @@ def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | No
     beyond = _beyond_numbers(kernels, code, span) if code in (OVERLAP, UNSETTLED, HARD, BEYOND) else ""
     if beyond:
         return Solution(problem=None, status=Status.UNDECIDED, message=beyond)
-    words = f"v+ still moved by {data.log[CHANGE]:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
+    words = _what_is_off(data.log)
     if code == OVERLAP:
         words = f"{id} is violated by {off:.3g} m after {PASSES} passes of the position projection"
     if code in (OVERLAP, UNSETTLED, HARD):
@@ -218,6 +218,15 @@ def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | No
             return found.but(x=None)
     words = APART if data.bound.known[LOOKED] else "a function of the system gives what is no finite number"
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
+
+
+def _what_is_off(log: Array) -> str:
+    """Return in words what keeps a step from its end: its contact problem, or that v+ still moves."""
+    if not log[GOAL] >= log[E_]:
+        off = f"its contact problem is solved to E = {log[E_]:.1e} only, where E <= {log[GOAL]:.1e} is asked for"
+    else:
+        off = f"v+ still moved by {log[CHANGE]:.1e} (relative) after {MAX_PASSES} passes"
+    return f"{off}; take a smaller step"
 
 
 def _beyond_numbers(kernels: CompiledSystem, code: int, span: Span) -> str:

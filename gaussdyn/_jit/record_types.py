@@ -26,7 +26,7 @@ _IR: Any = cgutils.ir
 types: Any = numba_types
 RECORDS: dict[str, Any] = {}  # what signatures call records -> their types
 _TUPLES: dict[str, Any] = {}  # their named tuples
-_EMPTY: dict[int, tuple[Any, list[int]]] = {}  # by identity: records of nothing, kept for good, and their words
+_BLANK: dict[type, tuple[Any, list[int]]] = {}  # by class: the record of nothing, and its words
 
 
 def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:
@@ -56,7 +56,7 @@ def nothing(cls: type[R]) -> R:
 def _nothing(kind: Any) -> Any:
     if isinstance(kind, types.BaseTuple):
         made = kind.instance_class._make([_nothing(part) for part in kind.types])
-        _EMPTY[id(made)] = made, _words(made)
+        _BLANK[kind.instance_class] = made, _words(made)
         return made
     if isinstance(kind, types.Array):
         return np.zeros((0,) * kind.ndim, dtype=str(kind.dtype))
@@ -118,7 +118,10 @@ def _words(value: Any) -> list[int]:
         assert value.flags.c_contiguous
         return [0, 0, value.size, value.itemsize, _address_of(value), *value.shape, *value.strides]
     if isinstance(value, tuple):
-        return _EMPTY[id(value)][1] if id(value) in _EMPTY else [word for part in value for word in _words(part)]
+        blank = _BLANK.get(type(value))
+        if blank is not None and value is blank[0]:
+            return blank[1]
+        return [word for part in value for word in _words(part)]
     return [int(value)]
 
 

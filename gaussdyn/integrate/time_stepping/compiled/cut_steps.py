@@ -73,9 +73,11 @@ def plan_of(stepper: MoreauJean, state: State, n: int, t_max: float) -> Array:
 
 def plan_of_one(stepper: MoreauJean, state: State, dt: float, t_end: float) -> Array:
     """Return a plan of one step, which may be a piece."""
-    end, _length = end_of_cut(stepper, state)
-    ahead = (end, 2.0 * dt) if t_end < end else (0.0, 0.0)
-    return np.array((state.t, dt, t_end, *ahead), ndmin=2)
+    (end, _length), plan = end_of_cut(stepper, state), np.zeros((1, 5))
+    plan[0, 0], plan[0, 1], plan[0, 2] = state.t, dt, t_end
+    if t_end < end:
+        plan[0, 3], plan[0, 4] = end, 2.0 * dt
+    return plan
 
 
 def halved(plan: Array, k: int) -> Array:

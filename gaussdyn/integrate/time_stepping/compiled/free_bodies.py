@@ -180,9 +180,10 @@ class CompiledBodies:
     ) -> KeptSteps:  # fmt: skip
         """Return steps with the same contacts, the first one from a state."""
         told = None if control is None else np.repeat(control[None], len(plan), axis=0)
+        within = plan.item(3) if len(plan) == 1 else plan[:, 3].any()
         return KeptSteps(
             kernels=self, stepper=stepper, make=make, spans=plan[:, :3], before=(state.q[None], state.v[None]),
-            control=told, others=others_of(state.memory, ()), ahead=plan[:, 3:] if any(plan[:, 3].tolist()) else None,
+            control=told, others=others_of(state.memory, ()), ahead=plan[:, 3:] if within else None,
         )  # fmt: skip
 
     fixed: tuple[str, ...] = ()
@@ -327,7 +328,8 @@ class CompiledBodies:
 
     def _begin_anew(self) -> None:
         """Let the next step begin with nothing known of it."""
-        self.space.count[[STAGE, ANSWERED, LISTED, RETAKEN, CHECKED]] = 0
+        count = self.space.count
+        count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = count[CHECKED] = 0  # a list takes a us more
 
     def _claims(self, code: int) -> bool:
         """Return whether the step at hand is taken anew with a residual of CLAIMED as its goal, which is tried once.

@@ -68,6 +68,22 @@ def add_four(context: Any, y: Any, i: Any, s: Any, x: Any, k: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def add_two(context: Any, y: Any, i: Any, s: Any, x: Any, k: Any, t: Any, z: Any, l: Any) -> Any:
+    """Add s x[k : k + 4], then t z[l : l + 4], to y[i : i + 4]."""
+
+    def _generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+        place = _four(target, builder, y, values[0], values[1])
+        first = _read(builder, _four(target, builder, x, values[3], values[4]))
+        second = _read(builder, _four(target, builder, z, values[6], values[7]))
+        four = builder.fadd(_read(builder, place), builder.fmul(_spread(builder, values[2]), first))
+        _write(builder, builder.fadd(four, builder.fmul(_spread(builder, values[5]), second)), place)
+        return target.get_dummy_value()
+
+    kinds = y, types.intp, types.float64, x, types.intp, types.float64, z, types.intp
+    return types.void(*kinds), _generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def add_four_rows(context: Any, y: Any, i: Any, s: Any, x: Any, k: Any) -> Any:
     """Add (s0 x[k0 ..] + s1 x[k1 ..]) + (s2 x[k2 ..] + s3 x[k3 ..]) to y[i : i + 4]; s and k are four each."""
 
@@ -106,6 +122,11 @@ if config.DISABLE_JIT:  # kernels are plain Python then
     def add_four(y: Any, i: int, s: float, x: Any, k: int) -> None:
         """Add s x[k : k + 4] to y[i : i + 4]."""
         y[i : i + 4] += s * x.ravel()[k : k + 4]
+
+    def add_two(y: Any, i: int, s: float, x: Any, k: int, t: float, z: Any, l: int) -> None:
+        """Add s x[k : k + 4], then t z[l : l + 4], to y[i : i + 4]."""
+        y[i : i + 4] += s * x.ravel()[k : k + 4]
+        y[i : i + 4] += t * z.ravel()[l : l + 4]
 
     def add_four_rows(y: Any, i: int, s: Any, x: Any, k: Any) -> None:
         """Add (s0 x[k0 ..] + s1 x[k1 ..]) + (s2 x[k2 ..] + s3 x[k3 ..]) to y[i : i + 4]."""

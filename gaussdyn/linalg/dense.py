@@ -9,7 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import A1, A2, I1, kernel
+from .._jit.lanes import add_four
 from ..arrays import Array, IntArray
+
+SPARE = 3  # entries after each row in `factor_flat`, so that whole fours of it may end there
 
 
 @kernel("float64(float64[::1], float64[::1], int64)")
@@ -154,44 +157,47 @@ def solve_dense(A: Array, b: Array) -> bool:
 def factor_flat(A: Array, n: int, pivot: IntArray) -> bool:
     """Factorise A (n, n), given row by row, in place: P A = L U, row k changed places with `pivot[k]`.
 
-    Returns False if A is singular.
+    Rows begin n + SPARE apart; what stands between them means nothing. Returns False if A is singular.
     """
+    wide = n + SPARE
     for k in range(n):
-        p, row = k, k * n
+        p, row, most = k, k * wide, abs(A[k * wide + k])
         for i in range(k + 1, n):
-            if abs(A[i * n + k]) > abs(A[p * n + k]):
-                p = i
+            size = abs(A[i * wide + k])
+            if size > most:
+                p, most = i, size
         pivot[k] = p
         if p != k:
-            other = p * n
+            other = p * wide
             for j in range(n):
                 A[row + j], A[other + j] = A[other + j], A[row + j]
-        if not abs(A[row + k]) > 0.0:
+        if not most > 0.0:
             return False
         inverse = 1.0 / A[row + k]
         for i in range(k + 1, n):
-            below = i * n
+            below = i * wide
             if A[below + k] != 0.0:
                 f = A[below + k] * inverse
                 A[below + k] = f
-                for j in range(k + 1, n):
-                    A[below + j] -= f * A[row + j]
+                for j in range(k + 1, n, 4):
+                    add_four(A, below + j, -f, A, row + j)
     return True
 
 
 @kernel(f"void({A1}, int64, {I1}, {A1})", borrows=True)
 def solve_flat(A: Array, n: int, pivot: IntArray, b: Array) -> None:
     """Overwrite b with A^-1 b, by the factor of `factor_flat`."""
+    wide = n + SPARE
     for k in range(n):
         p = pivot[k]
         b[k], b[p] = b[p], b[k]
     for i in range(n):
-        row, value = i * n, b[i]
+        row, value = i * wide, b[i]
         for j in range(i):
             value -= A[row + j] * b[j]
         b[i] = value
     for i in range(n - 1, -1, -1):
-        row, value = i * n, b[i]
+        row, value = i * wide, b[i]
         for j in range(i + 1, n):
             value -= A[row + j] * b[j]
         b[i] = value / A[row + i]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
-from ...._jit.lanes import add_four, add_four_rows, none_of_four, scale_four
+from ...._jit.lanes import add_four, add_four_rows, add_two, none_of_four, scale_four
 from ....arrays import Array, IntArray
 from ....linalg.envelope import LONG, part_dot
 from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
@@ -83,6 +83,22 @@ def factor_bare_mass(layout: Layout, data: Data) -> bool:
     return bool(fine)
 
 
+@kernel(f"boolean({A2}, {A2}, int64, int64)", borrows=True)
+def keep_block(M: Array, kept: Array, first: int, end: int) -> bool:
+    """Return whether a diagonal block of symmetric matrices is the same; the second has that of the first then."""
+    for i in range(first, end):
+        row, other, same = M[i], kept[i], True
+        for j in range(first, i + 1):
+            same = same and row[j] == other[j]
+        if not same:  # what follows need not be looked at
+            for a in range(i, end):
+                row, other = M[a], kept[a]
+                for j in range(first, a + 1):
+                    other[j] = row[j]
+            return False
+    return True
+
+
 @kernel("boolean(Layout, Data)", borrows=True)
 def factor_mass(layout: Layout, data: Data) -> bool:
     """Put the factor of M, and the inverse of its small blocks; what is known of the same block stands.
@@ -91,12 +107,8 @@ def factor_mass(layout: Layout, data: Data) -> bool:
     """
     M, of, L, nodes = data.M, data.of, data.L, layout.nodes
     for node in range(len(nodes) - 1):
-        first, end, same = nodes[node], nodes[node + 1], True
-        for i in range(first, end):
-            for j in range(first, i + 1):
-                same = same and M[i, j] == of[i, j]
-                of[i, j] = M[i, j]
-        if same:
+        first, end = nodes[node], nodes[node + 1]
+        if keep_block(M, of, first, end):
             continue
         if not factor_block(M, layout.branches, first, end, L):
             of[first, first] = np.nan
@@ -340,17 +352,33 @@ def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: A
 
 @kernel(f"void({A2}, {I2}, {A2}, int64)", borrows=True)
 def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
-    """Put X = L^-T X, whole fours of columns up to n: what is zero in all four of them costs nothing."""
+    """Put X = L^-T X, whole fours of columns up to n: what is zero in all four of them costs nothing.
+
+    A velocity is taken together with the one before it on its branch, where they stand one next to the other: what is
+    before both is read and written once.
+    """
     for first in range(0, n, 4):
-        for k in range(len(L) - 1, -1, -1):
+        k = len(L) - 1
+        while k >= 0:
             x = X[k]
             if none_of_four(x, first):
+                k -= 1
                 continue
             row, branch = L[k], branches[k]
             m = branch[0] - 1
             scale_four(x, first, row[m])
+            if m == 0 or branch[m] != k - 1:
+                for a in range(m):
+                    add_four(X[branch[1 + a]], first, -row[a], x, first)
+                k -= 1
+                continue
+            m -= 1
+            next_row, next_x = L[k - 1], X[k - 1]
+            add_four(next_x, first, -row[m], x, first)
+            scale_four(next_x, first, next_row[m])
             for a in range(m):
-                add_four(X[branch[1 + a]], first, -row[a], x, first)
+                add_two(X[branch[1 + a]], first, -row[a], x, first, -next_row[a], next_x, first)
+            k -= 2
 
 
 @kernel("boolean(Layout)", borrows=True)

@@ -12,6 +12,7 @@ from gaussdyn.integrate.time_stepping.core.linear import (
     cross_products,
     factor_nodes,
     invert_block,
+    keep_block,
     multiply_abs,
     multiply_mass,
     products_in_reach,
@@ -131,6 +132,22 @@ def test_rows_that_share_no_velocity_have_no_product() -> None:
 def test_a_mass_that_is_not_positive_definite_has_no_factor() -> None:
     M = np.diag([1.0, 0.0, 1.0])
     assert not factor_nodes(M, Held(layout_of(np.array([-1, 0, 1]), (0, 3), 0)), room_of(M))
+
+
+def test_a_block_counts_as_known_where_no_entry_of_it_is_another() -> None:
+    """Wherever that stands, and where nothing was known before; blocks beside it stay as they were."""
+    rng, first, end = np.random.default_rng(7), 2, 7
+    places = [(i, j) for i in range(first, end) for j in range(first, i + 1)]
+    M, kept = rng.normal(size=(9, 9)), np.full((9, 9), np.nan)
+    M = M + M.T
+    assert not keep_block(M, kept, first, end)
+    for i, j in places:
+        assert keep_block(M, kept, first, end)
+        M[i, j] += 1.0
+        assert not keep_block(M, kept, first, end)
+        assert all(kept[at] == M[at] for at in places)
+    assert np.isnan(kept[:first]).all()
+    assert np.isnan(kept[end:]).all()
 
 
 @pytest.mark.parametrize("nodes", [(0, 10), (0, 9, 10), (0, 3, 10)])

@@ -23,7 +23,7 @@ import numpy as np
 from ....._jit import A1, A2, A3, I1, kernel, record
 from ....._jit.lanes import add_four, add_four_rows
 from .....arrays import Array, IntArray
-from .....linalg.dense import factor_flat, solve_flat
+from .....linalg.dense import SPARE, factor_flat, solve_flat
 from .....programs.blocks.newton.dense_newton import vanishes
 from .....programs.laws.projections import TABLE, Table, length, natural, reaction_map
 from ..records import Layout
@@ -55,8 +55,8 @@ class Near(NamedTuple):
     order : IntArray, shape (m,)
         The row of every equation.
     pivot : IntArray, shape (m,)
-    A : Array, shape (m m,)
-        The factor, row by row.
+    A : Array, shape (m (m + SPARE),)
+        The factor, row by row, see `factor_flat`.
     u, F, dr, b, before, best : Array, shape (m,), of u (m + 3,)
         Velocities, y - r with the other sign, a step and its right side (in velocity space by how
         much it changes u), what the reactions were, the best so far.
@@ -90,7 +90,7 @@ def room(n: int, layout: Layout, M: Array, Z: Array) -> Near:
     numbers = [np.zeros(k, dtype=np.int64) for k in (3, m, m, m)]
     vectors = [np.zeros(m + 3), *(np.zeros(m) for _ in range(5))]
     rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, layout, M, Z)
-    return Near._make([*numbers, np.zeros(m * m), *vectors, *rest])
+    return Near._make([*numbers, np.zeros(m * (m + SPARE)), *vectors, *rest])
 
 
 @kernel(f"void(Near, {A1}, {A1}, {A1})", borrows=True)
@@ -230,6 +230,7 @@ def put_row(near: Near, W: Array, n: int, i: int, row: Array) -> None:
 def factor_reactions(near: Near, W: Array, start: IntArray, rho: Array, alpha: float) -> bool:
     """Put the factor of the equations of the rows that have a place; False if it is singular."""
     place, A, m, n = near.place, near.A, near.size[0], start[len(rho)]
+    wide = m + SPARE
     for k in range(len(rho)):
         first, d = start[k], start[k + 1] - start[k]
         if place[first] < 0:
@@ -237,7 +238,7 @@ def factor_reactions(near: Near, W: Array, start: IntArray, rho: Array, alpha: f
         for c in range(d):
             put_row(near, W, n, first + c, near.rows[c])
         for a in range(d):
-            row = A[place[first + a] * m : (place[first + a] + 1) * m]
+            row = A[place[first + a] * wide : place[first + a] * wide + m]
             for j in range(m):
                 row[j] = 0.0
             for c in range(d):
@@ -248,7 +249,7 @@ def factor_reactions(near: Near, W: Array, start: IntArray, rho: Array, alpha: f
             row[place[first + a]] += 1.0
     fine = factor_flat(A, m, near.pivot)
     for i in range(m if alpha <= FAINT else 0):
-        fine = fine and abs(A[i * m + i]) > REGULAR
+        fine = fine and abs(A[i * wide + i]) > REGULAR
     return bool(fine)
 
 

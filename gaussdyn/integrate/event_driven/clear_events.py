@@ -19,6 +19,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...contact.assemble import assemble, start_of_blocks
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
+from ...errors import interrupts
 from ...mechanics.rows import Row
 from ...mechanics.state import Print, State
 from ...mechanics.system import System
@@ -263,7 +264,12 @@ def _in_a_row(segment: Segment, at: Start | None, end: float, n: int, due: float
     found, known = list[Passed](), segment.task.known
     while at is not None and at.state.t < end and len(found) < n and (not found or time.monotonic() < due):
         known.ahead = at
-        more = _next(segment, at, end)
+        try:
+            more = _next(segment, at, end)
+        except Exception as error:
+            if not found or interrupts(error):
+                raise
+            more = None  # it is raised again where these have ended
         if more is not None and found and more[0].beside != found[0].beside:
             break
         if more is not None:

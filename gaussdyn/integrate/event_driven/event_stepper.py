@@ -12,7 +12,8 @@ methods for nonsmooth dynamical systems, 8.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -23,7 +24,7 @@ from ...contact.active_set import OmegaStatus, active_set
 from ...contact.assemble import assemble, start_of_blocks
 from ...contact.manifolds import check_borders
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
-from ...errors import InputError
+from ...errors import InputError, interrupts
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
@@ -33,7 +34,7 @@ from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED
 from ..impact.impact_laws import ImpactLaw, Moreau, law_document
-from ..mode_memory import CROWD, rebounds
+from ..mode_memory import BROKEN, CROWD, rebounds
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
@@ -46,6 +47,8 @@ from .run_memory import RunMemory, Task
 from .segment import Segment, number_in
 from .simultaneous_contacts import rounding
 from .user_events import NamedEvent, UserEvent, events_of
+
+KEPT = 16  # states of a motion on its way: where it fails its record ends at the last of them at which laws hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,28 +157,29 @@ class EventStepper:
 
     def _onward(self, segment: Segment, end: float, n: int, due: float = math.inf) -> PassedSteps | Step:
         """Return up to n steps from where a segment begins if they end at clear events, else the step that it is."""
-        state = segment.task.start
+        state, passed, said = segment.task.start, deque[Segment](maxlen=KEPT), None
         try:
-            if n > 0 and (passed := more_clear_steps(segment, end, n, due)) is not None:
-                return passed
+            if n > 0 and (clear := more_clear_steps(segment, end, n, due)) is not None:
+                return clear
             segment = self._begun(segment, state, end)
             if segment.phase is None:
                 return _failed(segment, state, segment.failure)
-            if n > 0 and (passed := clear_steps(segment, end, n, due)) is not None:
-                return passed
-            for segment in onward(segment, end):  # noqa: B007, B020 - the last one is how far it has come
-                pass
-        except (Stuck, np.linalg.LinAlgError) as error:
-            reached = _up_to(segment, state)
-            if reached is not None and isinstance(error, (Slow, Stiff)):
-                return replace(reached, ends=_stuck(segment, error).message)
-            if reached is None and isinstance(error.__cause__, Exception):
-                raise error.__cause__ from None
-            return reached or _failed(segment, state, _stuck(segment, error))
-        crowd = _crowd(state, segment, end)
-        if crowd >= self.crowd:
-            return _failed(segment, state, _storm(segment, crowd))
-        return _step(segment, state, crowd)
+            if BROKEN in state.memory:
+                said = _verified(_at_end(segment), segment)
+            if n > 0 and (clear := clear_steps(segment, end, n, due)) is not None:
+                return clear
+            for segment in onward(segment, end):  # noqa: B020 - the last one is how far it has come
+                passed.extend([segment] if _lasts(segment) else [])
+        except Exception as error:
+            if interrupts(error):
+                raise
+            return _ended_by(error, segment, passed, state)
+        step = _step(segment, state, crowd := _crowd(state, segment, end))
+        if said is not None and not said.solved:  # the modes that were found at an event when asked once more
+            return replace(step, solution=said)
+        if not step.solution.solved:
+            return _reached(passed, segment, state, crowd) or step
+        return replace(step, ends=_storm(segment, crowd).explain()) if crowd >= self.crowd else step
 
     def segment(self, system: System, state: State, goal: float, control: Array | None = None) -> Segment:
         """Return the segment that begins at a state: `begin` finds its phase, `onward` goes on to the next event."""
@@ -207,10 +211,7 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     forces = (
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
     )
-    here = now is not None and (now.t, id(now.q), id(now.v)) == (segment.t, id(segment.q), id(segment.v))
-    known = (now.rows, now.h) if now is not None and here else None
-    closed = segment.closed if segment.entered else segment.task.accuracy.activation
-    dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.task.control, known=known)
+    dynamics = _at_end(segment)
     rows = dynamics.rows if segment.system is segment.task.given else _rows_at_end(segment, dynamics.rows)
     state = segment.end_state(crowd)
     segment.hand_on(state)
@@ -232,6 +233,15 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
         forces=forces,
         ends=segment.ends,
     )
+
+
+def _at_end(segment: Segment) -> LocalDynamics:
+    """Return the dynamics where a segment is."""
+    now, control = segment.now, segment.task.control
+    here = now is not None and (now.t, id(now.q), id(now.v)) == (segment.t, id(segment.q), id(segment.v))
+    known = (now.rows, now.h) if now is not None and here else None
+    closed = segment.closed if segment.entered else segment.task.accuracy.activation
+    return snapshot(segment.system, segment.state(), activation=closed, control=control, known=known)
 
 
 def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -324,6 +334,46 @@ def _up_to(segment: Segment, start: State) -> Step | None:
     now = segment.phase.instant(segment.t, segment.q, segment.v)
     step = _step(replace(segment, now=now), start, 0.0)
     return step if step.solution.solved else None
+
+
+def _lasts(segment: Segment) -> bool:
+    """Whether what led here holds whatever follows: no jump has just been taken, and no sequence of impacts passed."""
+    return not segment.entered and all(one.kind != "rest" for one in segment.account.impacts)
+
+
+def _reached(passed: Iterable[Segment], last: Segment, start: State, crowd: float) -> Step | None:
+    """Return the motion as far as laws hold, where they do not at its end: to the event, before its jump, or less far.
+
+    Nothing is said of what follows, as where an event has no phase: the next step begins there, and says why.
+    """
+    for segment in reversed(tuple(passed)):
+        doubted = segment.t >= last.t and not last.entered
+        if doubted or segment.t <= start.t or segment.phase is None:
+            continue
+        step = _step(replace(segment, phase=None, broken=segment.phase.modes), start, crowd)
+        if active_set(step.dynamics).status is not OmegaStatus.PENETRATING:
+            return step
+    return None
+
+
+def _ended_by(error: Exception, segment: Segment, passed: Iterable[Segment], start: State) -> Step:
+    """Return the motion up to where something was raised, by the integrator or a function of the system.
+
+    Raises
+    ------
+    Exception
+        That very error, where nothing was passed before, and it says itself why.
+    """
+    reached = _up_to(segment, start) or _reached(passed, segment, start, 0.0)
+    if not isinstance(error, (Stuck, np.linalg.LinAlgError)):
+        if reached is None:
+            raise error
+        return reached
+    if reached is not None and isinstance(error, (Slow, Stiff)):
+        return replace(reached, ends=_stuck(segment, error).message)
+    if reached is None and isinstance(error.__cause__, Exception):
+        raise error.__cause__ from None
+    return reached or _failed(segment, start, _stuck(segment, error))
 
 
 def _stuck(segment: Segment, error: Exception) -> Solution:

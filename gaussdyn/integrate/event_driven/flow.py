@@ -17,6 +17,7 @@ import numpy as np
 from ...arrays import Array
 from ...contact.manifolds import room_of
 from ...contact.snapshot import rows_of
+from ...errors import interrupts
 from ...mechanics.rows import Row
 from ..contact_modes import rough, stopped
 from ..dop853 import STAGES, Piece, Slope
@@ -180,7 +181,7 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
         slow = slowest(turnings(phase), now) <= task.accuracy.activation.speed
     kernels.put_offsets(segment.offsets)
     one = slow or segment.watch.begun is not None  # where constraints may lose rank that is looked at after each
-    done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff, 1 if one else MOST)
+    done = _sailed(kernels, segment, end, 1 if one else MOST)
     done = _as_recorded(done, phase) if slow else done
     segment = replace(
         segment, pace=replace(pace, h=done.h, stiff=min(done.stiff, SUSPECTED) if turning else done.stiff),
@@ -215,6 +216,17 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     if segment.t >= end:
         segment = replace(segment, now=phase.instant(segment.t, segment.q, segment.v))
     return Stretch(segment)
+
+
+def _sailed(kernels: CompiledPhase, segment: Segment, end: float, most: int) -> Sailed:
+    """Return up to so many steps; one, where a function of the system raises in a later one: that is not lost then."""
+    try:
+        return kernels.sail(segment.t, segment.q, segment.v, segment.pace.h, end, segment.pace.stiff, most)
+    except Exception as error:
+        if most == 1 or interrupts(error):
+            raise
+    kernels.put_offsets(segment.offsets)
+    return _sailed(kernels, segment, end, 1)
 
 
 def _as_recorded(done: Sailed, phase: Phase) -> Sailed:

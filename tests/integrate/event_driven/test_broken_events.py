@@ -116,3 +116,59 @@ def test_an_impact_without_end_says_how_fast_it_shrinks_and_how_many_single_ones
     assert run.status == "COMPLETED"
     assert len(run.impacts[0].problems) == pytest.approx(many, rel=0.15)
     assert audit(run, system).passed
+
+
+@pytest.mark.parametrize("scene", ["stops", "lands"])
+def test_the_motion_up_to_where_laws_do_not_hold_is_in_the_run(scene, monkeypatch):
+    """Said of all states from some time on the run stops at the next event; said once it is asked anew, and goes on."""
+    system, state = SCENES[scene]()
+    expected = simulate(system, state, 0.3, stepper=EventDriven())
+    after, verified, said = float(expected.events[0].t) + 1e-9, event_stepper._verified, [0]
+    for module in (clear_events, event_stepper):
+        monkeypatch.setattr(module, "clear_steps", lambda *given: None)
+        monkeypatch.setattr(module, "more_clear_steps", lambda *given: None)
+
+    def doubting(most):
+        def found(dynamics, segment):
+            if segment.phase is None or segment.t < after or said[0] >= most:
+                return verified(dynamics, segment)
+            said[0] += 1
+            return Solution(problem=None, status=Status.UNDECIDED, message="laws do not hold.")
+
+        return found
+
+    monkeypatch.setattr(event_stepper, "_verified", doubting(1))
+    run = simulate(system, state, 0.3, stepper=EventDriven())
+    assert run.status == "COMPLETED"
+    assert [(event.kind, event.id) for event in run.events] == [(event.kind, event.id) for event in expected.events]
+    assert np.allclose(run.final.q, expected.final.q, rtol=0, atol=1e-11)
+    monkeypatch.setattr(event_stepper, "_verified", doubting(math.inf))
+    run = simulate(system, state, 0.3, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    assert "laws do not hold" in run.stop.reason
+    assert expected.events[0].t <= run.stop.t == run.t[-1] < 0.3
+    if scene == "lands":
+        assert run.stop.t == min(event.t for event in expected.events if event.t > after)
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+@pytest.mark.parametrize("where", ["force", "gap", "event"])
+def test_the_motion_up_to_where_a_function_raises_is_in_the_run(where):
+    def told(name, q, value):
+        if name == where and q[0] > 0.6:
+            raise ValueError(f"no table of the {name} beyond 0.6 m")
+        return value
+
+    floor = Position(
+        lambda t, q: told("gap", q, q[1]), jacobian=lambda t, q: [0.0, 1.0], tangent=lambda t, q: [1.0, 0.0],
+        drift=lambda t, q, v: 0.0, mu=0.3, eps_n=0.5, name="floor",
+    )  # fmt: skip
+    system = UserSystem(2, np.eye(2), lambda t, q, v: told("force", q, np.array([0.0, -9.81])), [floor])
+    stepper = EventDriven(step=0.01, events={"far": lambda t, state: told("event", state.q, state.q[0] - 9.0)})
+    run = simulate(system, State(q=[0.0, 0.05], v=[2.0, 0.0]), 1.0, stepper=stepper)
+    assert run.status == "STOPPED"
+    assert f"ValueError: no table of the {where} beyond 0.6 m" in run.stop.reason
+    assert 0.57 < run.final.q[0] <= 0.6  # one step of the integrator before
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

@@ -26,6 +26,7 @@ from .outside.late_contacts import Joins, advance_listing, restrict
 from .outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, remembered, spans_of, stretch_of
 from .outside.many_steps import ManySteps
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
+from .python_system import vast
 from .records import (
     BEYOND,
     DONE,
@@ -226,11 +227,10 @@ class CompiledSystem:
         """Return a step that could not be solved, with the best velocity there is."""
         self._last, data = None, self.parts.data
         span, found = ending.span, ending.unsolved
-        if code in (BEYOND, FAULT, MASS):
-            check_functions(self, state, span, control)
-        solution = unsolved(self, code, span, control) if found is None else found
+        fast = check_functions(self, state, span, control) if code in (BEYOND, FAULT, MASS) else ""
+        solution = unsolved(self, code, span, control, fast) if found is None else found
         end, p = state, dict[str, Array]()
-        if solution.x is not None and np.isfinite(solution.x).all() and np.isfinite(data.q1).all():
+        if solution.x is not None and not vast(solution.x) and np.isfinite(data.q1).all():
             end = State.trusted(span.t_end, data.q1.copy(), np.array(solution.x), dict(state.memory))
             start = self.parts.model.layout.start
             p = {id: data.p[start[k] : start[k + 1]].copy() for k, id in enumerate(self.ids) if data.acts[k]}

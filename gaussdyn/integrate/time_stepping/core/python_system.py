@@ -10,14 +10,21 @@ import numpy as np
 
 from ....arrays import Array, all_finite, scalar, vector
 from ....contact.snapshot import checked_mass, rows_of
+from ....errors import InputError
 from ....mechanics.rows import Row
 from ....mechanics.system import System
 from ....mechanics.user.system import UserSystem, own
 from ...stepper import check_same_rows
 from .records import LEVEL, NO_ROWS, STEADY, STRAIGHT, Callback, Rows
 
+VAST = 1e20  # m/s and rad/s: nothing moves so fast, and what passes make of such speeds overflows
 Ask = Callable[[float, Array, Array], None]
 CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+def vast(v: Array) -> bool:
+    """Whether speeds are beyond all that moves, so that what functions say there may overflow."""
+    return not np.abs(v).max(initial=0.0) < VAST
 
 
 class Answers:
@@ -29,6 +36,7 @@ class Answers:
     def __init__(self, nq: int, nv: int, asks: Mapping[int, Ask]) -> None:
         self._asks = asks
         self._error: BaseException | None = None
+        self._beyond = False
         self._call = CALL(self._answer)  # kept alive: kernels hold its address only
         address = ctypes.cast(self._call, ctypes.c_void_p).value
         asked = np.zeros(1 + nq + nv)
@@ -40,7 +48,9 @@ class Answers:
 
         Python drops an interrupt that comes while it enters or leaves a callback: then there is no answer, nor error.
         """
-        error, self._error = self._error, None
+        error, self._error, beyond, self._beyond = self._error, None, self._beyond, False
+        if beyond and isinstance(error, InputError):
+            return None  # what was asked is at fault
         return KeyboardInterrupt("Ctrl-C was pressed") if failed and error is None else error
 
     def _answer(self, what: int) -> int:
@@ -49,7 +59,7 @@ class Answers:
         try:
             self._asks[what](asked.item(0), q.copy(), v.copy())
         except BaseException as error:
-            self._error = error
+            self._error, self._beyond = error, vast(v)
             return 0
         return 1
 

@@ -22,6 +22,7 @@ from .....programs.solution.solution import Solution
 from .....programs.solution.status import Status
 from ...scheme import ALLOWED, MAX_PASSES, PASSES, ROUGH, ROUNDING
 from ..problem.dependent_joints import COUNT, LOOKED
+from ..python_system import vast
 from ..records import (
     BEYOND,
     CAP,
@@ -201,10 +202,14 @@ def overlap(kernels: CompiledSystem) -> tuple[str, float]:
     return worst
 
 
-def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | None) -> Solution:
-    """Return the solution of a step that the kernels could not end, in words; with the last v+ where there is one."""
+def unsolved(kernels: CompiledSystem, code: int, span: Span, control: Array | None, fast: str = "") -> Solution:
+    """Return the solution of a step that the kernels could not end, in words; with the last v+ where there is one.
+
+    fast: what `check_functions` says of it.
+    """
     data, (id, off) = kernels.parts.data, overlap(kernels)
     beyond = _beyond_numbers(kernels, code, span) if code in (OVERLAP, UNSETTLED, HARD, BEYOND) else ""
+    beyond = beyond or fast
     if beyond:
         return Solution(problem=None, status=Status.UNDECIDED, message=beyond)
     words = _what_is_off(data.log)
@@ -259,27 +264,39 @@ def _as_they_are(kernels: CompiledSystem, span: Span, control: Array | None) -> 
     return replace(problem, rows=rows)
 
 
-def check_functions(kernels: CompiledSystem, state: State, span: Span, control: Array | None) -> None:
+def check_functions(kernels: CompiledSystem, state: State, span: Span, control: Array | None) -> str:
     """Ask the system itself about the step that failed, so that what it says wrongly is named.
+
+    Return in words that the motion has become so fast that products of its speeds overflow; empty if it has not.
 
     Raises
     ------
     InputError
         What a function of the system returns is not finite or has a wrong shape, or the mass is not positive.
     """
-    system, data = kernels.system, kernels.parts.data
+    system, data, speeds = kernels.system, kernels.parts.data, [state.v]
     rest = (1.0 - span.theta) * span.dt
-    middle = State(t=span.t + rest, q=system.move(state.q, state.v, rest), v=state.v)
-    there = snapshot(system, middle, level="velocity", dt=span.dt, control=control)
-    if not np.isfinite(there.x_free).all():
-        raise InputError(
-            "force(t, q, v)", "a force that overflows", "a finite force", "Take a smaller step: MoreauJean(dt=1e-4)."
-        )
-    for v in (data.v1, there.x_free):
-        if _squared(v):
-            mean = (1.0 - span.theta) * state.v + span.theta * v
-            rows_of(system, span.t_end, system.move(state.q, mean, span.dt), v)
-    if not np.isfinite(data.w).all():
-        raise InputError(
-            "rows(t, q, v)", "rates that overflow", "finite rates", "Take a smaller step: MoreauJean(dt=1e-4)."
-        )
+    try:
+        middle = State(t=span.t + rest, q=system.move(state.q, state.v, rest), v=state.v)
+        there = snapshot(system, middle, level="velocity", dt=span.dt, control=control)
+        speeds.append(there.x_free)  # of a force that is finite
+        if not np.isfinite(there.x_free).all():
+            raise InputError(
+                "force(t, q, v)",
+                "a force that overflows",
+                "a finite force",
+                "Take a smaller step: MoreauJean(dt=1e-4).",
+            )
+        for v in (data.v1, there.x_free):
+            if _squared(v):
+                mean = (1.0 - span.theta) * state.v + span.theta * v
+                rows_of(system, span.t_end, system.move(state.q, mean, span.dt), v)
+        if not np.isfinite(data.w).all():
+            raise InputError(
+                "rows(t, q, v)", "rates that overflow", "finite rates", "Take a smaller step: MoreauJean(dt=1e-4)."
+            )
+    except InputError:
+        if not any(map(vast, speeds)):
+            raise
+    words = f"forces, rates or energies of this step, from t = {span.t:g} s on, overflow: {GROWS}"
+    return words if any(map(vast, [*speeds, data.v1])) else ""

@@ -26,7 +26,7 @@ from .event_driven.integrator import EventDriven
 from .event_driven.smooth_phase import Phase
 from .impact.impact import impact
 from .mode_changes import Change
-from .mode_memory import remembered
+from .mode_memory import BROKEN, all_remembered
 from .saltation import saltation
 from .stepper import Step
 from .variations import varied
@@ -41,6 +41,7 @@ ALIKE = 1e-6  # relative: conditions that vanish together, as those of the corne
 CONTINUOUS = 1e-8  # of the largest rate: where friction sets in fields that differ by less are the same
 CLOSED = 1e-10  # of the largest coordinate or velocity, at least 1: a motion that misses by less closes
 CORRECTIONS = 20
+BESIDE = 1e-9, 1e-7, 1e-5  # s: so far from a handover the other feature is looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,10 +106,17 @@ def fundamental_matrix(
         changes = [one for one in step.changes or () if one.kind not in NOTED]
         start = State(t=step.arcs[0].t, q=step.arcs[0].q[0], v=step.arcs[0].v[0]) if step.arcs else state
         begins = bool(changes and step.arcs) and _sets_in(system, start, changes)
+        early = [one for one in changes if BROKEN in state.memory and one.t <= state.t] if not begins else []
+        if early:  # where an event had found no modes they are found where the next step begins
+            Phi = _jumped(system, early, control, stepper) @ Phi
+        passed, changes = passed + early, changes[len(early) :]
+        if changes and BROKEN in step.state.memory:
+            given = f"{changes[0].kind} of {changes[0].id} at {step.state.t:.9g} s, whose modes were found later"
+            raise InputError("motion", given, "events that modes follow", f"Write t_end={step.state.t:.6g}.")
         modes = changes[0].modes_before if changes else None
         for arc in step.arcs:
             at = State(t=arc.t, q=arc.q[0], v=arc.v[0])
-            own = _last_modes(system, step.state, at) if modes is None else modes
+            own = all_remembered(step.state.memory) if modes is None else modes
             Phi = _along(_phase(system, at, own, control), at, arc.t_end, Phi)
         if begins:
             _set_in(system, start, changes, control)
@@ -190,18 +198,28 @@ def _set_in(system: System, start: State, changes: Sequence[Change], control: Ar
         raise InputError("motion", given, "friction that begins at zero", mend)
 
 
-def _last_modes(system: System, end: State, at: State) -> Modes:
-    """Return the modes that a state remembers."""
-    rows = system.near(at.t, at.q, at.v, 0.0).rows(at.t, at.q, at.v)
-    return remembered(end.memory, [row.id for row in rows])
-
-
 def _phase(system: System, at: State, modes: Modes, control: Array | None) -> Phase:
     """Return the phase of modes, turned as slips are at a state."""
-    near = system.near(at.t, at.q, at.v, 0.0)
-    rows: tuple[Row, ...] = near.rows(at.t, at.q, at.v)
+    near, rows = _near(system, at, modes)
     phase = Phase(system=near, control=control, modes={row.id: modes.get(row.id, OPEN) for row in rows}, rows=rows)
     return phase.turned(phase.instant(at.t, at.q, at.v))
+
+
+def _near(system: System, at: State, modes: Modes) -> tuple[System, tuple[Row, ...]]:
+    """Return the system with the contacts that may act at a state, and all rows: those that are closed among them.
+
+    Where a contact is handed over two features meet, and rounding says which of them is there: a little earlier, or
+    later, it is the other one.
+    """
+    closed = {key for key, mode in modes.items() if mode.closed}
+    for h in (0.0, *(sign * x for x in BESIDE for sign in (1.0, -1.0))):
+        near = system.near(at.t, system.move(at.q, at.v, h), at.v, 0.0)
+        rows = tuple(near.rows(at.t, at.q, at.v))
+        if closed <= {row.id for row in rows}:
+            return near, rows
+    lost = ", ".join(sorted(closed - {row.id for row in rows}))
+    given = f"contacts that are not there at {at.t:.9g} s: {lost}"
+    raise InputError("motion", given, "contacts with features", f"Write t_end={at.t:.6g} to end there, or begin later.")
 
 
 def _kernels(phase: Phase) -> CompiledPhase:

@@ -20,6 +20,11 @@ def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mod
     return {key: _mode(memory[key + MODE]) for key in ids if key + MODE in memory}
 
 
+def all_remembered(memory: Mapping[str, Array]) -> dict[str, Mode]:
+    """Return the modes of all rows of which a state remembers any."""
+    return {key[: -len(MODE)]: _mode(x) for key, x in memory.items() if key.endswith(MODE)}
+
+
 def fired(memory: Mapping[str, Array]) -> set[str] | None:
     """Return the events of the user that the segment before a state ended with; None where that is not known.
 

@@ -25,7 +25,7 @@ from ...mechanics.spatial.joints import Hinge
 from ...mechanics.spatial.kinematics import SpatialMarker
 from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
-from ..measures.measures import G, check, last
+from ..measures.measures import G, check, energy_change, joint_error, last
 from ..measures.spatial_measures import body_columns
 
 PARAMETERS = {
@@ -68,8 +68,8 @@ def _exact(rate: float, unit: float, weight: float) -> tuple[Exact, ...]:
     return (
         check("angle at the end", theta, "rad", last("theta"), moreau_jean=near, on_branch=1e-9),
         check("rate at the end", speed / unit, "rad/s", _rate, moreau_jean=2.0 * near / unit, on_branch=1e-9 / unit),
-        check("largest change of energy", 0.0, "J", _energy, moreau_jean=near * most, on_branch=1e-10 * weight),
-        check("largest error of a joint", 0.0, "m", _joints, moreau_jean=1e-10, on_branch=1e-10),
+        check("largest change of energy", 0.0, "J", energy_change, moreau_jean=near * most, on_branch=1e-10 * weight),
+        check("largest error of a joint", 0.0, "m", joint_error, moreau_jean=1e-10, on_branch=1e-10),
     )
 
 
@@ -213,11 +213,3 @@ def _rate(run: Any) -> float:
     """Return the rate of the first hinge at the end, rad/s: the spin of the first rod about its axis, -y."""
     w = matrix_of(run.q[-1, 3:7]) @ run.v[-1, 3:6]
     return -float(w[1])
-
-
-def _energy(run: Any) -> float:
-    return float(np.abs(run["energy"] - run["energy"][0]).max())
-
-
-def _joints(run: Any) -> float:
-    return float(run.statistics["max_joint_error_m"])

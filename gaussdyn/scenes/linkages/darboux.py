@@ -19,7 +19,7 @@ from ...arrays import Array
 from ...mechanics.lagrangian.system import Holonomic, LagrangianSystem
 from ...mechanics.scene import Parameter, Scene
 from ...mechanics.state import State
-from ..measures.measures import Columns, check, largest, last
+from ..measures.measures import Columns, check, energy_change, largest, last
 
 PARAMETERS = {
     "l": Parameter(default=1.0, unit="m", min=0.5, max=2.0, meaning="half the distance of the fixed points"),
@@ -166,12 +166,10 @@ def build(l: float, mH: float, mK: float, mB: float, Fx: float, rate: float, sta
             check("height of H at the end", h1, "m", last("yH"), moreau_jean=fine * l, on_branch=near * l),
             check("speed of H at the end", speed, "m/s", last("yH'"), moreau_jean=fine * rate, on_branch=near * rate),
             check("H leaves its line by", 0.0, "m", largest("xH"), moreau_jean=across, on_branch=near * l),
-            check("largest change of energy", 0.0, "J", _energy, moreau_jean=fine * energy, on_branch=near * energy),
+            check(
+                "largest change of energy", 0.0, "J", energy_change, moreau_jean=fine * energy, on_branch=near * energy
+            ),
         ),
         tests=("redundant joints at one configuration", "branches cross", "a force across the motion"),
         columns=columns,
     )
-
-
-def _energy(run: Any) -> float:
-    return float(np.abs(run["energy"] - run["energy"][0]).max())

@@ -11,14 +11,12 @@ import math
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from ...mechanics.planar.bodies import Marker, PlanarBody, fixed
 from ...mechanics.planar.joints import Hinge, Slider
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.scene import Parameter, Scene
 from ...mechanics.state import State
-from ..measures.measures import Columns, check, coordinate, last
+from ..measures.measures import Columns, check, coordinate, energy_change, joint_error, last
 
 PARAMETERS = {
     "angle": Parameter(default=0.5, unit="rad", min=0.2, max=1.2, meaning="of the crank at the start"),
@@ -57,9 +55,9 @@ def build(angle: float, rate: float, length: float, mass: float) -> Scene:
                   on_branch=1e-9 * rate),
             check("place of the piston at the end", 2.0 * length * math.cos(end), "m", last("piston.x"),
                   moreau_jean=2.0 * near * length, on_branch=1e-10),
-            check("largest change of energy", 0.0, "J", _energy, moreau_jean=4.0 * near * energy,
+            check("largest change of energy", 0.0, "J", energy_change, moreau_jean=4.0 * near * energy,
                   on_branch=1e-10 * energy),
-            check("largest error of a joint", 0.0, "m", _joints, moreau_jean=1e-10, on_branch=1e-10),
+            check("largest error of a joint", 0.0, "m", joint_error, moreau_jean=1e-10, on_branch=1e-10),
         ),
         tests=("a singular configuration", "which branch is taken", "energy"),
         columns=columns,
@@ -121,11 +119,3 @@ def motion(angle: float, t: float) -> tuple[float, float]:
 
 def _rate(run: Any) -> float:
     return float(run.v[-1, 2])
-
-
-def _energy(run: Any) -> float:
-    return float(np.abs(run["energy"] - run["energy"][0]).max())
-
-
-def _joints(run: Any) -> float:
-    return float(run.statistics["max_joint_error_m"])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...mechanics.scene import Parameter, Scene
-from ..measures.measures import Columns, G, check, coordinate
+from ..measures.measures import Columns, G, check, coordinate, energy_change, joint_error
 from .builders import four_bars
 
 PARAMETERS = {
@@ -52,8 +52,15 @@ def build(loops: float, v0: float, length: float, mass: float) -> Scene:
             check("angle at the end", math.pi / 2 - angle, "rad", _angle, moreau_jean=near, on_branch=1e-10),
             check("rate at the end", -rate, "rad/s", _rate, moreau_jean=3.0 * near * pace, on_branch=1e-10 * pace),
             check("largest difference of angles", 0.0, "rad", _spread, moreau_jean=flat, on_branch=1e-10),
-            check("largest change of energy", 0.0, "J", _energy, moreau_jean=2.0 * near * fall, on_branch=1e-10 * fall),
-            check("largest error of a joint", 0.0, "m", _joints, moreau_jean=1e-10, on_branch=1e-12),
+            check(
+                "largest change of energy",
+                0.0,
+                "J",
+                energy_change,
+                moreau_jean=2.0 * near * fall,
+                on_branch=1e-10 * fall,
+            ),
+            check("largest error of a joint", 0.0, "m", joint_error, moreau_jean=1e-10, on_branch=1e-12),
         ),
         tests=("redundant joints", "a singular configuration", "energy"),
         columns=columns,
@@ -96,11 +103,3 @@ def _angle(run: Any) -> float:
 def _spread(run: Any) -> float:
     angles = np.array([run[name] for name in run.names if name.startswith("v") and name.endswith(".angle")])
     return float(np.ptp(angles, axis=0).max())
-
-
-def _energy(run: Any) -> float:
-    return float(np.abs(run["energy"] - run["energy"][0]).max())
-
-
-def _joints(run: Any) -> float:
-    return float(run.statistics["max_joint_error_m"])

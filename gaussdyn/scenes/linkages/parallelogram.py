@@ -23,7 +23,7 @@ from ...mechanics.planar.joints import Hinge
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.scene import Exact, Parameter, Scene
 from ...mechanics.state import State
-from ..measures.measures import Columns, G, check, coordinate, last
+from ..measures.measures import Columns, G, check, coordinate, energy_change, joint_error, last
 
 PARAMETERS = {
     "crossed": Parameter(default=0.0, unit="1", min=0.0, max=1.0, meaning="1: the antiparallelogram (rounded)"),
@@ -163,9 +163,9 @@ def _exact(linkage: Linkage, energy: float, angle: float, dt: float, unit: float
     return (
         *angles,
         *rates,
-        check("largest change of energy", 0.0, "J", _energy, moreau_jean=drift * energy * unit,
+        check("largest change of energy", 0.0, "J", energy_change, moreau_jean=drift * energy * unit,
               on_branch=1e-10 * energy * unit),
-        check("largest error of a joint", 0.0, "m", _joints, moreau_jean=1e-10, on_branch=1e-12),
+        check("largest error of a joint", 0.0, "m", joint_error, moreau_jean=1e-10, on_branch=1e-12),
     )  # fmt: skip
 
 
@@ -221,11 +221,3 @@ def _end(x: float, angle: float) -> tuple[float, float]:
 
 def _rate(rod: int) -> Callable[[Any], float]:
     return lambda run: float(run.v[-1, 3 * rod + 2])
-
-
-def _energy(run: Any) -> float:
-    return float(np.abs(run["energy"] - run["energy"][0]).max())
-
-
-def _joints(run: Any) -> float:
-    return float(run.statistics["max_joint_error_m"])

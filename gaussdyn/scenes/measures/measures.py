@@ -79,6 +79,16 @@ def largest_shift(run: Any) -> float:
     return float(np.abs(run.q - run.q[0]).max())
 
 
+def energy_change(run: Any) -> float:
+    """Return the largest change of the energy since the start, J."""
+    return float(np.abs(run["energy"] - run["energy"][0]).max())
+
+
+def joint_error(run: Any) -> float:
+    """Return the largest error of a joint in the run, m."""
+    return float(run.statistics["max_joint_error_m"])
+
+
 def first_time(run: Any, holds: Any) -> float:
     """Return the time of the first saved state where `holds` (shape (n,)) is true, or of the last one."""
     found = np.flatnonzero(holds)

@@ -14,7 +14,7 @@ from ...linalg.rotations import matrix_of
 from ...mechanics.scene import Parameter, Scene
 from ...mechanics.spatial.bodies import brick
 from ...mechanics.spatial.system import SpatialSystem
-from ..measures.measures import check, last
+from ..measures.measures import check, energy_change, last
 from ..measures.spatial_measures import body_columns
 
 PARAMETERS = {
@@ -38,7 +38,7 @@ def build(wx: float, wz: float, a: float, mass: float) -> Scene:
             check(f"w{e} at the end", float(w[k]), "rad/s", last(f"box.w{e}"), moreau_jean=late, located=True)
             for k, e in enumerate("xyz")
         ),
-        check("largest change of energy", 0.0, "J", _energy_change, moreau_jean=5e-11 * float(J @ start**2)),
+        check("largest change of energy", 0.0, "J", energy_change, moreau_jean=5e-11 * float(J @ start**2)),
         check(
             "largest change of momentum", 0.0, "N m s", _turned(J), moreau_jean=1e-10 * float(np.linalg.norm(J * start))
         ),
@@ -78,10 +78,6 @@ def spin(J: Array, wx: float, wz: float, t: float) -> Array:
     sn, cn, dn, _ = ellipj(rate * t, m)
     first, third = (dn, cn) if swapped else (cn, dn)
     return np.array([wx * first, a * sn, wz * third])
-
-
-def _energy_change(run: Any) -> float:
-    return float(np.abs(run["energy"] - run["energy"][0]).max())
 
 
 def _turned(J: Array) -> Any:

@@ -17,7 +17,7 @@ from ...mechanics.planar.bodies import Marker, PlanarBody
 from ...mechanics.planar.contacts import HalfPlane, PlanarContact
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.scene import Exact, Parameter, Scene
-from ..measures.measures import Columns, G, check, coordinate
+from ..measures.measures import Columns, G, check, coordinate, largest_shift
 from ..references.arch_statics import ArchStatics
 
 PARAMETERS = {
@@ -102,14 +102,10 @@ def _exact(n: int, thickness: float, mu: float, system: PlanarSystem) -> tuple[E
     if up and thin:
         weight = G * sum(body.mass for body in system.bodies)
         found += [
-            check("largest way of a stone", 0.0, "m", _way, moreau_jean=1e-10),
+            check("largest way of a stone", 0.0, "m", largest_shift, moreau_jean=1e-10),
             check("weight on the abutments", weight, "N", _carried(n), moreau_jean=1e-9 * weight),
         ]
     return tuple(found)
-
-
-def _way(run: Any) -> float:
-    return float(np.abs(run.q - run.q[0]).max())
 
 
 def _still(run: Any) -> float:

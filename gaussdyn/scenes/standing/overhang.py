@@ -19,7 +19,7 @@ from ...mechanics.planar.shapes import Polygon
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.scene import Exact, Parameter, Scene
 from ..measures.first_state import first
-from ..measures.measures import Columns, G, check, coordinate
+from ..measures.measures import Columns, G, check, coordinate, largest_shift
 
 PARAMETERS = {
     "blocks": Parameter(default=4.0, unit="1", min=1.0, max=10.0, meaning="n (rounded)"),
@@ -127,7 +127,7 @@ def _exact(system: PlanarSystem, n: int, excess: float, size: tuple[float, float
         reach = length * (centres(n, excess)[-1] + 0.5)
         found += [
             check("reach at the end", reach, "m", lambda run: float(run["reach"][-1]), moreau_jean=1e-11),
-            check("largest way of a block", 0.0, "m", _way, moreau_jean=1e-11),
+            check("largest way of a block", 0.0, "m", largest_shift, moreau_jean=1e-11),
         ]
     return tuple(found)
 
@@ -137,7 +137,3 @@ def _start(system: PlanarSystem, run: Any) -> Array:
     from ...contact.resolve import resolve
 
     return np.asarray(resolve(first(system, run)).x, dtype=np.float64).reshape(-1, 3)
-
-
-def _way(run: Any) -> float:
-    return float(np.abs(run.q - run.q[0]).max())

@@ -9,13 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Array
-from ..contact.admissible_set import admissible_set
-from ..contact.assemble import blocks
-from ..contact.snapshot import LocalDynamics
 from ..errors import InputError
 from ..mechanics.rows import Row
-from ..programs.problems.quadratic import QuadraticProgram
-from ..programs.solution.solution import Solution
 
 AT_REST = 2e-13  # of the largest speed: up to this a slip in space has no direction of its own
 ACROSS = 0.5  # cosine: slips farther than this from their way are across it
@@ -149,24 +144,4 @@ def completed(rows: Sequence[Row], known: Modes) -> dict[str, Mode]:
 
 
 FREE = "open"
-
-
-def row_modes(dynamics: LocalDynamics, solution: Solution) -> dict[str, str]:
-    """Return the mode of every inequality or block of a contact problem, by row id; bilateral rows have none.
-
-    One that does not push is inactive, as inequalities are: it took part in the step, which open ones do not.
-    """
-    if isinstance(solution.problem, QuadraticProgram):
-        omega = admissible_set(dynamics)
-        ids = [row.id for row in omega.rows[len(omega.b) :]]
-    else:
-        ids = [part.active.row.id for part in blocks(dynamics) if part.law is not None]
-    return {id: acting_mode(mode) for id, mode in zip(ids, solution.modes, strict=True)}
-
-
-def acting_mode(mode: str) -> str:
-    """Return how the mode of a row in a contact problem is called in its step."""
-    return INACTIVE if mode == FREE else mode
-
-
 INACTIVE = "inactive"

@@ -18,7 +18,7 @@ from ...arrays import Array
 from ...linalg.factor import solve_spd
 from ...linalg.rational import dot, eliminate, integer_row
 from ...mechanics.rows import Row
-from ..outcome.modal_data import Rows, constrained_solve, rounded
+from ..outcome.modal_data import constrained_solve, rounded, rounded_rows
 from ..snapshot import LocalDynamics, check_dynamics
 
 CONTACTS = ("unilateral", "contact", "bilateral_contact")
@@ -153,7 +153,7 @@ def _exactly(
 ) -> Array | None:
     """Return the same from rounded data in rational arithmetic, None where contacts are redundant."""
     normal, tangential = _directions(contacts, sizes)
-    N, T, G = (_all(parts) for parts in (normal, tangential, [row.J for row in held]))
+    N, T, G = (rounded_rows(parts) for parts in (normal, tangential, [row.J for row in held]))
     if not N or not T:
         return np.zeros((len(N), len(T)))
     zero = [Fraction(0)] * len(G)
@@ -167,7 +167,3 @@ def _exactly(
     if pivots != list(range(n)):
         return None
     return np.array([[float(Fraction(reduced[i][n + j], reduced[i][i])) for j in range(len(T))] for i in range(n)])
-
-
-def _all(parts: Sequence[Array]) -> Rows:
-    return [row for part in parts for row in rounded(part)]

@@ -199,7 +199,7 @@ def _one_body(dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequ
     if held or dynamics.level != "acceleration" or any(len(one.J) != 2 for one in acting):
         return None
     load = rounded(_load(dynamics, rows))
-    J = _all(one.J for one in acting)
+    J = rounded_rows(one.J for one in acting)
     return recognised(rounded(dynamics.M), J, load, _drifts(acting), [one.document for one in acting], ROUNDED)
 
 
@@ -208,14 +208,18 @@ def local_exactly(
 ) -> tuple[Rows, list[Fraction]]:
     """Return W and q of u = W r + q from the rounded data."""
     held = [one for one in rows if one.held]
-    J, B, G = _all(one.J for one in acting), _all(one.B for one in acting), _all(one.J for one in held)
+    J, B, G = (
+        rounded_rows(one.J for one in acting),
+        rounded_rows(one.B for one in acting),
+        rounded_rows(one.J for one in held),
+    )
     g = [-x for x in _drifts(held)]
     free, *columns = constrained_solve(rounded(dynamics.M), G, [rounded(_load(dynamics, rows)), *B], g)
     q = [dot(row, free) + x for row, x in zip(J, _drifts(acting), strict=True)]
     return [[dot(row, x) for x in columns] for row in J], q
 
 
-def _all(parts: Iterable[Array]) -> Rows:
+def rounded_rows(parts: Iterable[Array]) -> Rows:
     """Return the rows of all parts, each part rounded on its own scale."""
     return [row for part in parts for row in rounded(part)]
 

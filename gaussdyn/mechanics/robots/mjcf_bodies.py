@@ -17,6 +17,7 @@ from ..collision.shapes import Shape
 from ..trees.bodies import TreeBody, TreeJoint
 from ..trees.parts import Actuator, Connect, Dynamics, Fluid, JointEquality, Part
 from .mjcf_names import Names
+from .mjcf_numbers import bounds_of, triple, unit_quaternion
 from .mjcf_paths import factors_of, tendon_of, through_space
 
 KINDS = {0: "free", 1: "ball", 2: "slide", 3: "hinge"}  # mjtJoint
@@ -24,7 +25,6 @@ CONNECT, JOINT, TENDON = 0, 2, 3  # mjtEq
 DYNAMICS: tuple[Dynamics, ...] = ("none", "integrator", "filter", "filterexact")  # mjtDyn
 ON_TENDON = 3  # mjtTrn
 AFFINE_GAIN, AFFINE_BIAS = 1, 1  # mjtGain, mjtBias
-NO_LIMIT = (-math.inf, math.inf)
 
 
 def bodies_of(m: Any, names: Names, shapes: Sequence[Sequence[Shape]]) -> tuple[TreeBody, ...]:
@@ -39,11 +39,11 @@ def bodies_of(m: Any, names: Names, shapes: Sequence[Sequence[Shape]]) -> tuple[
             TreeBody(
                 name=names.bodies[b],
                 parent=names.bodies[m.body_parentid[b]],
-                at=(0.0, 0.0, 0.0) if free else _triple(m.body_pos[b]),
-                turn=(1.0, 0.0, 0.0, 0.0) if free else _quadruple(m.body_quat[b]),
+                at=(0.0, 0.0, 0.0) if free else triple(m.body_pos[b]),
+                turn=(1.0, 0.0, 0.0, 0.0) if free else unit_quaternion(m.body_quat[b]),
                 joints=tuple(joints),
                 mass=float(m.body_mass[b]),
-                centre=_triple(m.body_ipos[b]),
+                centre=triple(m.body_ipos[b]),
                 inertia=tuple(tuple(row) for row in (0.5 * (J + J.T)).tolist()),
                 lift=float(m.body_gravcomp[b]),
                 shapes=tuple(shapes[b]),
@@ -56,16 +56,16 @@ def joint_of(m: Any, names: Names, j: int) -> TreeJoint:
     """Return a joint."""
     kind, d, a = KINDS[int(m.jnt_type[j])], m.jnt_dofadr[j], m.jnt_qposadr[j]
     size = {"free": 7, "ball": 4}.get(kind, 1)
-    limits = _range(m.jnt_range[j], m.jnt_limited[j])
-    effort = _range(m.jnt_actfrcrange[j], m.jnt_actfrclimited[j])
+    limits = bounds_of(m.jnt_range[j], m.jnt_limited[j])
+    effort = bounds_of(m.jnt_actfrcrange[j], m.jnt_actfrclimited[j])
     rest = np.array(m.qpos_spring[a : a + size])
     if size > 1:
         rest[-4:] /= np.linalg.norm(rest[-4:])
     return TreeJoint(
         name=names.joints[j],
         motion=kind,  # type: ignore[arg-type]
-        axis=_triple(m.jnt_axis[j]) if size == 1 else (0.0, 0.0, 1.0),
-        at=_triple(m.jnt_pos[j]) if kind != "free" else (0.0, 0.0, 0.0),
+        axis=triple(m.jnt_axis[j]) if size == 1 else (0.0, 0.0, 1.0),
+        at=triple(m.jnt_pos[j]) if kind != "free" else (0.0, 0.0, 0.0),
         zero=float(m.qpos0[a]) if size == 1 else 0.0,
         low=-math.inf if kind == "ball" else limits[0],
         high=limits[1],
@@ -109,10 +109,10 @@ def closure_of(m: Any, names: Names, e: int) -> Connect:
     kind, one, other, data = int(m.eq_type[e]), int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), m.eq_data[e]
     a, b = names.bodies[one], names.bodies[other]
     if kind == CONNECT:
-        return Connect(name=names.equalities[e], a=a, b=b, at_a=_triple(data[:3]), at_b=_triple(data[3:6]))
+        return Connect(name=names.equalities[e], a=a, b=b, at_a=triple(data[:3]), at_b=triple(data[3:6]))
     w, x, y, z = (np.array(data[6:10]) / np.linalg.norm(data[6:10])).tolist()  # of b in a
     return Connect(
-        name=names.equalities[e], a=a, b=b, at_a=_triple(data[3:6]), at_b=_triple(data[:3]), turn=(w, -x, -y, -z)
+        name=names.equalities[e], a=a, b=b, at_a=triple(data[3:6]), at_b=triple(data[:3]), turn=(w, -x, -y, -z)
     )  # fmt: skip
 
 
@@ -130,17 +130,17 @@ def actuator_of(m: Any, names: Names, k: int) -> Actuator:
         tendon = names.tendons[target]
     elif on_tendon:
         factors = factors_of(m, names, target)
-    control = _range(m.actuator_ctrlrange[k], m.actuator_ctrllimited[k])
-    force = _range(m.actuator_forcerange[k], m.actuator_forcelimited[k])
-    states = _range(m.actuator_actrange[k], m.actuator_actlimited[k])
-    gain = _triple(m.actuator_gainprm[k, :3])
+    control = bounds_of(m.actuator_ctrlrange[k], m.actuator_ctrllimited[k])
+    force = bounds_of(m.actuator_forcerange[k], m.actuator_forcelimited[k])
+    states = bounds_of(m.actuator_actrange[k], m.actuator_actlimited[k])
+    gain = triple(m.actuator_gainprm[k, :3])
     return Actuator(
         name=names.actuators[k],
         factors={joint: gear * x for joint, x in factors.items()},
         tendon=tendon,
         gear=gear if tendon else 1.0,
         gain=gain if int(m.actuator_gaintype[k]) == AFFINE_GAIN else (gain[0], 0.0, 0.0),
-        bias=_triple(m.actuator_biasprm[k, :3]) if int(m.actuator_biastype[k]) == AFFINE_BIAS else (0.0, 0.0, 0.0),
+        bias=triple(m.actuator_biasprm[k, :3]) if int(m.actuator_biastype[k]) == AFFINE_BIAS else (0.0, 0.0, 0.0),
         control_low=control[0],
         control_high=control[1],
         force_low=force[0],
@@ -171,17 +171,3 @@ def start_of(m: Any, key: int = -1) -> Array:
 def states_of(m: Any, key: int) -> Array:
     """Return the states of the actuators in a keyframe, 0 for those that have none."""
     return np.array([m.key_act[key, a] if a >= 0 else 0.0 for a in m.actuator_actadr])
-
-
-def _triple(x: Any) -> tuple[float, float, float]:
-    a, b, c = (float(y) for y in x)
-    return a, b, c
-
-
-def _range(x: Any, limited: Any) -> tuple[float, float]:
-    return (float(x[0]), float(x[1])) if limited else NO_LIMIT
-
-
-def _quadruple(x: Any) -> tuple[float, float, float, float]:
-    a, b, c, d = (np.asarray(x, dtype=np.float64) / np.linalg.norm(x)).tolist()
-    return a, b, c, d

@@ -11,10 +11,11 @@ from ...linalg.rotations import IDENTITY
 from ..names import GROUND
 from ..trees.sensors import KINDS, Form, Sensor, Site
 from .mjcf_names import Names
+from .mjcf_numbers import triple, unit_quaternion
 from .usable_names import different, usable
 
 FORMS: dict[int, Form] = {2: "sphere", 3: "capsule", 4: "ellipsoid", 6: "box"}  # mjtGeom
-BODY, XBODY, JOINT, GEOM, SITE, TENDON, ACTUATOR = 1, 2, 3, 5, 6, 18, 19  # mjtObj
+BODY, XBODY, GEOM, SITE = 1, 2, 5, 6  # mjtObj
 Kinds = Mapping[int, str]  # what the numbers of kinds of sensors mean, which differs between versions
 OF_BODIES = ("force", "torque", "subtreecom", "subtreelinvel")  # the ground has none
 FREE = 0  # mjtJoint
@@ -25,8 +26,9 @@ def sites_of(m: Any, names: Names) -> tuple[Site, ...]:
     given = different([usable(m.site(s).name, f"site{s}") for s in range(m.nsite)])
     return tuple(
         Site(
-            name=name, body=names.bodies[m.site_bodyid[s]], at=_triple(m.site_pos[s]), turn=_unit(m.site_quat[s]),
-            form=FORMS.get(int(m.site_type[s]), "sphere"), half=_triple(np.maximum(m.site_size[s], 1e-9)),
+            name=name, body=names.bodies[m.site_bodyid[s]],
+            at=triple(m.site_pos[s]), turn=unit_quaternion(m.site_quat[s]),
+            form=FORMS.get(int(m.site_type[s]), "sphere"), half=triple(np.maximum(m.site_size[s], 1e-9)),
         )
         for s, name in enumerate(given)
     )  # fmt: skip
@@ -85,17 +87,7 @@ def _frame(m: Any, names: Names, sites: tuple[Site, ...], of: int, number: int) 
     if of == SITE:
         return sites[number].body, sites[number].at, sites[number].turn
     if of == GEOM:
-        return names.bodies[m.geom_bodyid[number]], _triple(m.geom_pos[number]), _unit(m.geom_quat[number])
+        return names.bodies[m.geom_bodyid[number]], triple(m.geom_pos[number]), unit_quaternion(m.geom_quat[number])
     if of == BODY:
-        return names.bodies[number], _triple(m.body_ipos[number]), _unit(m.body_iquat[number])
+        return names.bodies[number], triple(m.body_ipos[number]), unit_quaternion(m.body_iquat[number])
     return (names.bodies[number], (0.0, 0.0, 0.0), IDENTITY) if of == XBODY else None
-
-
-def _triple(x: Any) -> tuple[float, float, float]:
-    a, b, c = (float(y) for y in x)
-    return a, b, c
-
-
-def _unit(x: Any) -> tuple[float, float, float, float]:
-    a, b, c, d = (np.asarray(x, dtype=np.float64) / np.linalg.norm(x)).tolist()
-    return a, b, c, d

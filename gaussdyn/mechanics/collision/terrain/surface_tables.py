@@ -11,8 +11,6 @@ the first of them. After the loops come
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ....arrays import Array, IntArray
@@ -105,10 +103,3 @@ def box_tree(triangles: Array) -> Array:
         level = np.hstack([low, high])
         levels.append(level)
     return np.concatenate(levels)
-
-
-def check_sides(triangles: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """Return the sides that two triangles or more have in the same direction."""
-    sides = np.concatenate([np.asarray(triangles)[:, [k, (k + 1) % 3]] for k in range(3)])
-    found, counts = np.unique(sides, axis=0, return_counts=True)
-    return [(int(a), int(b)) for a, b in found[counts > 1]]

@@ -10,7 +10,7 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .feature_kinematics import BALL_PLANE
-from .primitives import NONE, axis_of, ball, centre_of, plane, put
+from .primitives import NONE, axis_of, ball, centre_of, plane, put, size_of
 from .vectors import A2, V3, Vector, along, dot3
 
 LIKE = 0.414  # of the largest component of a direction: smaller ones count as zero for `seed_of`
@@ -185,18 +185,20 @@ def on_plane(world: Array, solids: Array, i: int, j: int, limit: float, found: A
 @kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
 def farthest_on_cylinder(world: Array, i: int, n: Vector) -> Vector:
     """Return the point of cylinder i farthest along n; straight along the axis: the middle of the cap."""
+    radius, half_length, _ = size_of(world, i)
     across = math.sqrt(n[0] * n[0] + n[1] * n[1])
-    k = world[i, 12] / across if across > 0.0 else 0.0
-    return (k * n[0], k * n[1], world[i, 13] if n[2] >= 0.0 else -world[i, 13])
+    k = radius / across if across > 0.0 else 0.0
+    return (k * n[0], k * n[1], half_length if n[2] >= 0.0 else -half_length)
 
 
 @kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
 def farthest_on_ellipsoid(world: Array, i: int, n: Vector) -> Vector:
     """Return the point of ellipsoid i farthest along n."""
-    p = (world[i, 12] * n[0], world[i, 13] * n[1], world[i, 14] * n[2])
+    a, b, c = size_of(world, i)
+    p = (a * n[0], b * n[1], c * n[2])
     size = math.sqrt(dot3(p, p))
     k = 1.0 / size if size > 0.0 else 0.0
-    return (k * world[i, 12] * p[0], k * world[i, 13] * p[1], k * world[i, 14] * p[2])
+    return (k * a * p[0], k * b * p[1], k * c * p[2])
 
 
 @kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, {V3})", borrows=True)
@@ -207,6 +209,8 @@ def farthest(world: Array, solids: Array, i: int, start: int, n: Vector) -> tupl
     """
     block = int(world[i, BLOCK])
     if block < 0:  # only ellipsoids have a third size
-        return 0, farthest_on_ellipsoid(world, i, n) if world[i, 14] > 0.0 else farthest_on_cylinder(world, i, n)
+        return 0, farthest_on_ellipsoid(world, i, n) if size_of(world, i)[2] > 0.0 else farthest_on_cylinder(
+            world, i, n
+        )
     k = climb(solids, block, start if start >= 0 else seed_of(solids, block, n), n)
     return k, corner_of(solids, block, k)

@@ -42,6 +42,7 @@ class Outlines(NamedTuple):
     motion : Array, shape (s, 9)
         Pose (x, y, angle), its rate, the largest speed of a point, the middle in space.
     touch : Array, shape (4, 4)
+        Work space: gap, side, i, j of each touch of a pair.
     """
 
     solids: IntArray
@@ -59,7 +60,8 @@ class Outlines(NamedTuple):
 def put_shape(o: Outlines, s: int, dt: float, placed: Array) -> None:
     """Put where a shape will be after dt."""
     m, first, end = o.motion[s], o.solids[s, FIRST], o.solids[s, END]
-    place_outline(o.table[first:end], m[0] + dt * m[3], m[1] + dt * m[4], m[2] + dt * m[5], placed[first:end])
+    x, y, angle = m[PLACE] + dt * m[RATE], m[PLACE + 1] + dt * m[RATE + 1], m[PLACE + 2] + dt * m[RATE + 2]
+    place_outline(o.table[first:end], x, y, angle, placed[first:end])
 
 
 @kernel(f"void(Outlines, {A1}, {A1})", borrows=True)
@@ -70,10 +72,11 @@ def put_shapes(o: Outlines, q: Array, v: Array) -> None:
         for k in range(3):
             m[PLACE + k], m[RATE + k] = (q[body + k], v[body + k]) if body >= 0 else (0.0, 0.0)
         x, y = o.sizes[s, MIDDLE], o.sizes[s, MIDDLE + 1]
-        cosine, sine = math.cos(m[2]), math.sin(m[2])
-        m[CENTRE], m[CENTRE + 1] = m[0] + cosine * x - sine * y, m[1] + sine * x + cosine * y
+        cosine, sine = math.cos(m[PLACE + 2]), math.sin(m[PLACE + 2])
+        m[CENTRE] = m[PLACE] + cosine * x - sine * y
+        m[CENTRE + 1] = m[PLACE + 1] + sine * x + cosine * y
         arm = math.hypot(x, y) + (o.sizes[s, SIZE] if o.solids[s, FLAT] == 0 else 0.0)
-        m[SPEED] = math.hypot(m[3], m[4]) + abs(m[5]) * arm
+        m[SPEED] = math.hypot(m[RATE], m[RATE + 1]) + abs(m[RATE + 2]) * arm
         put_shape(o, s, 0.0, o.now)
 
 

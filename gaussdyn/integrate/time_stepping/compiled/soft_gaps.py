@@ -10,6 +10,7 @@ from ....contact.free_bodies.structure import block_multiply
 from ....linalg.block_lu import Ordering
 from ..scheme import SOFT, SOFT_ROUNDS
 
+PUSH, GAP = 0, 1  # columns of `centre`: what a gap is pushed with at the start of a round, and how wide it is then
 SOFTER = (1e-2, 1e-4)  # where many gaps begin to push, they are found in a few factorisations like that
 FEW_FACTORS = 8  # of the first round, before it is begun again softer
 MANY = 64  # gaps: where there are more, what is found is taken sooner
@@ -33,7 +34,7 @@ def press(problem: BodyProblem, work: BodyWork, centre: Array, u: Array, soft: f
             for j in range(3):
                 E[c, i, j] = 0.0
         k = rho[c] / soft
-        push = centre[c, 0] - k * u[c, 0]
+        push = centre[c, PUSH] - k * u[c, 0]
         now = int(push > 0.0 or mu[c] < 0.0)
         if now:
             E[c, 0, 0], e[c, 0] = k, push
@@ -53,7 +54,7 @@ def slope(
     mu, rho, du, value, growth = problem.mu, problem.rho, work.du, 0.0, 0.0
     for c in range(problem.contacts.first[-1]):
         k = rho[c] / soft
-        push = centre[c, 0] - k * (u[c, 0] + t * du[c, 0])
+        push = centre[c, PUSH] - k * (u[c, 0] + t * du[c, 0])
         if push > 0.0 or mu[c] < 0.0:
             value -= push * du[c, 0]
             growth += k * du[c, 0] * du[c, 0]
@@ -134,7 +135,7 @@ def place_centre(problem: BodyProblem, iterate: Iterate) -> None:
     """Let gaps be pushed from the pushes at hand, and note how wide they are."""
     _p, u, centre, p, _d = iterate
     for c in range(problem.contacts.first[-1]):
-        centre[c, 0], centre[c, 1] = p[c, 0], u[c, 0]
+        centre[c, PUSH], centre[c, GAP] = p[c, 0], u[c, 0]
 
 
 @kernel("float64(BodyProblem, BodyWork, Iterate)", borrows=True)
@@ -146,7 +147,7 @@ def take_pushes(problem: BodyProblem, work: BodyWork, iterate: Iterate) -> float
     motion(problem, p, work.F, d, u)
     change = 0.0
     for c in range(problem.contacts.first[-1]):
-        change = max(change, abs(u[c, 0] - centre[c, 1]))
+        change = max(change, abs(u[c, 0] - centre[c, GAP]))
     return change
 
 

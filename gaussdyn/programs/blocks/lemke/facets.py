@@ -26,11 +26,12 @@ class FacetedLcp:
 
 
 def has_pyramid(table: LawTable) -> bool:
-    """Whether every law has a faceted form."""
-    return all(
-        type(law) in (Unilateral, Sliding, Coulomb, Dry) and law.parameters()[1] <= max(law.parameters()[::2])
-        for law in set(table.laws)
-    )
+    """Whether every law has a faceted form: of one cone, with no more friction at rest than in slip."""
+    for law in set(table.laws):
+        mu, at_rest, cap, _mu_r = law.parameters()  # at rest: mu_s, or the cap at rest of dry friction
+        if type(law) not in (Unilateral, Sliding, Coulomb, Dry) or at_rest > max(mu, cap):
+            return False
+    return True
 
 
 def facets_are_exact(table: LawTable) -> bool:

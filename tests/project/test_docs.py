@@ -111,6 +111,17 @@ def test_symbol_table_has_the_field_letters() -> None:
         "B",
         "E",
         "rho",
+        "p",
+        "L",
+        "R",
+        "N",
+        "F",
+        "alpha",
+        "dr",
+        "du",
+        "dv",
+        "q1",
+        "v1",
     }
     assert letters - known == set()
 

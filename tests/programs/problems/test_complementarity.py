@@ -49,7 +49,7 @@ def test_blocks_of_one_row_may_have_any_sign(law):
 
 def test_rounding_and_antisymmetric_parts_are_not_refused():
     W = np.array([[1.0, 5.0, 0.0], [-5.0, 1.0, 0.0], [0.0, 0.0, -1e-10]])
-    ComplementarityProblem(W=W, q=np.zeros(3), laws=[Coulomb(0.3)])
+    assert ComplementarityProblem(W=W, q=np.zeros(3), laws=[Coulomb(0.3)]).rho[0] > 0.0
 
 
 def test_step_sizes_follow_their_rule():

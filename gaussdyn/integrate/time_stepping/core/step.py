@@ -1,11 +1,26 @@
-"""One step of the theta scheme, compiled; see `scheme`.
+"""One step of the theta scheme, compiled; see `scheme`. Who calls whom, with the file in brackets:
 
-    middle: rows, mass and force at move(q, v, (1 - theta) dt); which contacts act
-    passes: solve for v+ and the impulses with the rows at the end that the last v+ led to, until nothing changes
-    contacts that end below zero join, those that joined and do not push leave; the step is solved again
-    end: energies, work, and whether an impact gained any
+    take_steps                  take many steps in one call
+      take_step                 take one; once more where it ends in a contact that was not listed
+        begin                   [step_begin] put the middle: mass, force, rows, what acts, a first guess of v+
+        settle_all              solve with what acts, until no contact joins or leaves
+          solve_once            [solve_once] without corrections: solve one contact problem, at a foreseen end
+          settle                [passes] with corrections: take passes until nothing changes
+            begin_passes        put the problem of the first pass
+            take_pass           take one pass
+              solve_pass        solve the problem at hand, and put the end that it leads to
+                one_pass        find v+ and impulses: solve [problem.contact_solver], bring_to_rest [problem.standstill]
+                lead_to_end     [pass_end] move and project the end, evaluate rows and force there
+              judge_pass        end the passes if the data no longer changes
+              go_on             make the next pass ready
+          examine               [step_begin] look for joints that depend on one another
+          find_late, join       [acting] let contacts join that end below zero
+          leave_idle            [acting] let those leave that joined and do not push
+        finish                  [step_end] sum energies and work, see whether an impact gained energy
+      retake_at_middle          take a step again whose impact would gain energy, with the laws at its middle
+      keep_step                 [keep] write down what a run keeps
 
-What the kernel cannot do itself it hands to its caller by a code.
+What the kernels cannot do themselves they hand to their caller by a code (`endings`).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Array
+from ..integrate.time_stepping.core.records import ALL, FIXED
 from ..integrate.time_stepping.moreau_jean import MoreauJean
 from ..mechanics.state import State
 
@@ -81,7 +82,7 @@ def _contacts(kernels: CompiledSystem) -> Iterator[tuple[float, Array, Array]]:
     from ..integrate.time_stepping.core.records import MU
 
     layout, data = kernels.parts.model.layout, kernels.parts.data
-    for k in range(int(layout.counts[2]), int(layout.counts[0])):
+    for k in range(int(layout.counts[FIXED]), int(layout.counts[ALL])):
         at = int(layout.start[k])
         if data.acts[k] and layout.start[k + 1] - at >= 3:
             yield float(data.end.law[k, MU]), data.p[at : at + 3], data.end.rate[at + 1 : at + 3]

@@ -153,6 +153,9 @@ def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
 class Goal(NamedTuple):
     """What Newton's method is to reach.
 
+    Kernels ask `goal >= E` and `not goal >= E`, never `E > goal`: where E is NaN the first is false, so that it never
+    counts as solved.
+
     Attributes
     ----------
     tol : float
@@ -188,9 +191,13 @@ def modes_newton(
     (p, u, best, _other, v), (tol, ready, limit) = iterate, aim
     n, mode, F = problem.contacts.first[-1], work.mode, work.F
     scale, floor = without_impulses(problem, work, p, v, u, best)
-    goal, E, now, last, factors, changed, switched = max(tol, floor), np.inf, 0.0, np.inf, 0, n, False
-    again, waited, moved, before, blind = not factored, 0, np.inf, np.inf, False
+    goal, E, now, last, factors = max(tol, floor), np.inf, 0.0, np.inf, 0
+    changed, switched = n, False  # modes that the last linearisation changed; whether alpha has changed
+    again, waited = not factored, 0  # whether the next step factorises; iterations since the best point
+    moved, before = np.inf, np.inf  # momentum that the last step moved, and the one before
+    blind = False  # whether rounding hides in E what is wrong with heavy bodies
     for it in range(limit + 1):
+        # measure what the last step led to
         motion(problem, p, F, v, u)
         now = residual(problem, scale, p, u)
         moving = blind and moved > floor * scale
@@ -198,6 +205,7 @@ def modes_newton(
         grew = it > 0 and not nearer
         if grew and (goal >= E or (switched and not np.isfinite(now))):
             break
+        # keep the best point
         waited += 1
         if nearer:
             last, E, waited = E, now, 0
@@ -206,12 +214,14 @@ def modes_newton(
             goal, blind = max(tol, floor), READY * floor > ready
         if ready >= E or it == limit or waited > PATIENCE or (goal >= E and it > 0 and 0.5 * last < E and not moving):
             break
+        # choose the proximal term; with another one, go on from the best point
         stale = not again and slips(n, mode)
         other = alpha if switched or it == 0 or stale else next_term(alpha, grew, changed == 0, E / last)
         if other != alpha or (grew and stale):
             switched, alpha, factored = switched or other != alpha, other, False
             copy_rows(n, best, p)
             motion(problem, p, F, v, u)
+        # linearise the laws; factorise anew where modes have changed
         again = not factored or (goal < E and it > 0 and KEEP * last < E and slips(n, mode))
         changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work, again)
         if not factored:
@@ -223,6 +233,7 @@ def modes_newton(
             if not again and slips(n, mode):
                 linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work, True)
             again = True
+        # step
         before, moved = moved, newton_step(problem, ordering, work, p, again)
         factors, factored = factors + again, True
     if now != E:

@@ -54,7 +54,6 @@ THROUGH, FAITHFULLY = 600, 1500  # factorisations of it, and of those that are f
 ANEW, FALLS = 400, 0.7  # ... one after the other, as long as E falls so far from one to the next
 BEGINS = (0.03, 1.0, 0.1, 3.0)  # of the central paths, as in WARM, from whose ends they begin: the first of them ...
 TWO = 2  # ... or, followed faithfully, all
-AT_HAND = 1e-10  # residual: where the first of these ends below it, as what was before, the other leads nowhere
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
 ENOUGH = 2500  # factorisations after which, where folds were followed, nothing more is begun
@@ -265,21 +264,15 @@ def along_path(
     return E, floor, factors
 
 
-@kernel(
-    "Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64, boolean)", rare=True
-)
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, boolean)", rare=True)
 def by_folds(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, near: float, faithful: bool
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, faithful: bool
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Follow proximal paths through their folds from the ends of central paths; as `along_path`.
-
-    Where the residual had come down to AT_HAND before, as `near` says, and does so again from one of these ends, none
-    of the others leads to an answer.
-    """
+    """Follow proximal paths through their folds from the ends of central paths; as `along_path`."""
     E, floor, factors, care = np.inf, 0.0, 0, care_of(faithful)
     limit, trials = (FAITHFULLY, len(BEGINS)) if faithful else (THROUGH, TWO)
     for trial in range(trials):
-        if max(tol, floor) >= E or max(near, E) <= AT_HAND:
+        if max(tol, floor) >= E:
             break
         sweep_from_start(problem, work, iterate)
         path, left = begin_path(problem, work, iterate, BEGINS[trial]), LONG
@@ -383,14 +376,14 @@ def solve_island(
     through = most == np.inf and problem.contacts.first[-1] > PIVOTED
     for faithful in range(2 if through else 0):
         if max(tol, floor) < E:
-            E, floor, used = by_folds(problem, ordering, work, iterate, tol, np.inf, faithful == 1)
+            E, floor, used = by_folds(problem, ordering, work, iterate, tol, faithful == 1)
             factors += used
     if max(tol, floor) < E:
         soon = SOON if most == np.inf else len(WARM)
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors, 0, soon)
         factors += used
     if max(tol, floor) < E and most < np.inf and problem.contacts.first[-1] > PIVOTED:
-        E, floor, used = by_folds(problem, ordering, work, iterate, tol, E, False)
+        E, floor, used = by_folds(problem, ordering, work, iterate, tol, False)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)

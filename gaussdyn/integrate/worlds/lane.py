@@ -11,7 +11,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.outside.lazy_step import others_of, remembered
-from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, REACH, Span
+from ..time_stepping.core.records import FIXED, FOREST, PLANAR, PROGRAM, REACH, Span
 from ..time_stepping.core.row_model import Built
 from ..time_stepping.core.work_space import UNSEEN
 from .world_kernels import Call, Stock, advance_worlds
@@ -61,7 +61,7 @@ class Lane(CompiledSystem):
             return False
         layout, data, carried = self.parts.model.layout, self.parts.data, self.parts.model.carried
         stock.q[k], stock.v[k], stock.last[k], stock.now[k] = data.q, data.v, data.last, self.work.now
-        stock.counts[k], stock.start[k], stock.place[k] = layout.counts[:2], layout.start, carried.place
+        stock.counts[k], stock.start[k], stock.place[k] = layout.counts[:FIXED], layout.start, carried.place
         stock.label[k], stock.placed[k] = self.labels.reshape(-1), -1.0
         self._disown()
         return True
@@ -70,7 +70,7 @@ class Lane(CompiledSystem):
         """Return world k as a state; what it remembers of other things than constraints is that of `before`."""
         layout, data, carried = self.parts.model.layout, self.parts.data, self.parts.model.carried
         data.q[:], data.v[:], data.last[:], self.work.now[:] = stock.q[k], stock.v[k], stock.last[k], stock.now[k]
-        layout.counts[:2], layout.start[:], carried.place[:] = stock.counts[k], stock.start[k], stock.place[k]
+        layout.counts[:FIXED], layout.start[:], carried.place[:] = stock.counts[k], stock.start[k], stock.place[k]
         self.labels.reshape(-1)[:] = stock.label[k]
         ids = self.ids
         memory = {**others_of(before.memory, ids), **remembered(ids, layout.start, data.last)}

@@ -12,8 +12,11 @@ from ..time_stepping.core.problem.contact_problem import Problem
 from ..time_stepping.core.projection import Push
 from ..time_stepping.core.records import (
     AHEAD,
+    ALL,
+    ALL_ROWS,
     DONE,
     FASTEST,
+    FIXED,
     FOREST,
     PLACED,
     PLANAR,
@@ -153,8 +156,8 @@ def keep_places(model: Model, data: Data, stock: Stock, k: int) -> None:
 def lists_others(model: Model, stock: Stock, k: int) -> bool:
     """Whether world k lists other contacts of shapes than the step does: those that are the same lie alike."""
     counts, place = model.layout.counts, model.carried.place
-    others = counts[0] != stock.counts[k, 0]
-    for f in range(0 if others else counts[0] - counts[2]):
+    others = counts[ALL] != stock.counts[k, ALL]
+    for f in range(0 if others else counts[ALL] - counts[FIXED]):
         others = others or place[f] != stock.place[k, f]
     return bool(others)
 
@@ -168,15 +171,15 @@ def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     for i in range(len(data.v)):
         data.v[i] = stock.v[k, i]
     if lists_others(model, stock, k):
-        layout.counts[0], layout.counts[1] = stock.counts[k, 0], stock.counts[k, 1]
-        for i in range(layout.counts[0] + 1):
+        layout.counts[ALL], layout.counts[ALL_ROWS] = stock.counts[k, ALL], stock.counts[k, ALL_ROWS]
+        for i in range(layout.counts[ALL] + 1):
             layout.start[i] = stock.start[k, i]
-        for f in range(layout.counts[0] - layout.counts[2]):
+        for f in range(layout.counts[ALL] - layout.counts[FIXED]):
             place[f] = stock.place[k, f]
         forget_rows(layout, data)
-    for i in range(layout.counts[1]):
+    for i in range(layout.counts[ALL_ROWS]):
         data.last[i] = stock.last[k, i]
-    for i in range(layout.counts[0]):
+    for i in range(layout.counts[ALL]):
         work.now[i] = stock.now[k, i]
     fetch_places(model, stock, k)
 
@@ -190,16 +193,16 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     for i in range(len(data.v)):
         stock.v[k, i] = data.v1[i]
     if lists_others(model, stock, k):
-        stock.counts[k, 0], stock.counts[k, 1] = layout.counts[0], layout.counts[1]
-        for i in range(layout.counts[0] + 1):
+        stock.counts[k, ALL], stock.counts[k, ALL_ROWS] = layout.counts[ALL], layout.counts[ALL_ROWS]
+        for i in range(layout.counts[ALL] + 1):
             stock.start[k, i] = layout.start[i]
-        for f in range(layout.counts[0] - layout.counts[2]):
+        for f in range(layout.counts[ALL] - layout.counts[FIXED]):
             stock.place[k, f] = model.carried.place[f]
             for c in range(4):
                 stock.label[k, 4 * f + c] = model.touches.found[f, c] if plane else model.shapes.label[f, c]
-    for i in range(layout.counts[1]):
+    for i in range(layout.counts[ALL_ROWS]):
         stock.last[k, i] = data.last[i]
-    for i in range(layout.counts[0]):
+    for i in range(layout.counts[ALL]):
         stock.now[k, i] = work.now[i]
     keep_places(model, data, stock, k)
 

@@ -27,6 +27,7 @@ from .primitives import (
     BORDER,
     EDGE,
     FACE,
+    RADIUS,
     RIM,
     SAME,
     axis_of,
@@ -373,7 +374,7 @@ def ball_box(world: Array, i: int, feature: int, at: Vector, j: int, limit: floa
 
     A point (radius 0) has contacts with faces only.
     """
-    r, h = world[i, 12], size_of(world, j)
+    r, h = world[i, RADIUS], size_of(world, j)
     p = to_shape(world, j, to_space(world, i, at))
     border = BORDER * max(h[0], h[1], h[2])
     outside, last, number, d2, face, top = 0, 0, 0, 0.0, 0, -1e300

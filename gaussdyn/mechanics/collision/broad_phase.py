@@ -8,8 +8,8 @@ from __future__ import annotations
 from ..._jit import kernel
 from ...arrays import Array, IntArray
 from .bounds.near_pairs import LEFT, MANY, list_pairs, mark_left
-from .bounds.search_records import ContactList, SearchShapes, SearchSpace
-from .bounds.shape_bounds import FRAME, SIZE, place, put_bounds
+from .bounds.search_records import SHAPE_BODY, SHAPE_KIND, ContactList, SearchShapes, SearchSpace
+from .bounds.shape_bounds import place, put_bounds
 from .bounds.shape_tree import bounds_meet, next_shape, sort_by
 from .box_box import ball_box, box_box
 from .capsule_box import capsule_box
@@ -18,7 +18,23 @@ from .cylinders.cylinder_round import ball_cylinder, capsule_cylinder, cylinder_
 from .cylinders.cylinder_solid import cylinder_solid
 from .ellipsoids.ellipsoid_round import ball_ellipsoid, capsule_ellipsoid, cylinder_ellipsoid, ellipsoid_ellipsoid
 from .ellipsoids.ellipsoid_solid import ellipsoid_solid
-from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE, SURFACE
+from .primitives import (
+    A3,
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    FRAME,
+    HALF_SPACE,
+    I1,
+    I2,
+    KIND,
+    MESH,
+    NONE,
+    SIZE,
+    SPHERE,
+    SURFACE,
+)
 from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
 from .round_solid import ball_solid, capsule_solid
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID, ELLIPSOID_PLANE, OFF
@@ -140,7 +156,7 @@ def meet_capsule(world: Array, a: int, i: int, j: int, limit: float, found: Arra
 def meet(shapes: SearchShapes, space: SearchSpace, i: int, j: int, limit: float) -> None:
     """Add the contacts of shapes i and j, of kinds a <= b; where the kinds are equal, i comes first."""
     world, room, found, solids = space.world, space.room, space.found, shapes.solids
-    a, b = shapes.table[i, 0], shapes.table[j, 0]
+    a, b = shapes.table[i, SHAPE_KIND], shapes.table[j, SHAPE_KIND]
     if b == SURFACE:
         meet_surface(world, solids, a, i, j, limit, room, found)
     elif b == HALF_SPACE:
@@ -162,7 +178,7 @@ def meet(shapes: SearchShapes, space: SearchSpace, i: int, j: int, limit: float)
 @kernel("boolean(SearchShapes, SearchSpace, int64, int64)", inline=True, borrows=True)
 def rest(shapes: SearchShapes, space: SearchSpace, i: int, j: int) -> bool:
     """Return whether two shapes both stay where they are."""
-    a, b, awake = shapes.table[i, 1], shapes.table[j, 1], space.awake[0]
+    a, b, awake = shapes.table[i, SHAPE_BODY], shapes.table[j, SHAPE_BODY], space.awake[0]
     return bool((a < 0 or a >= awake) and (b < 0 or b >= awake))
 
 
@@ -170,11 +186,11 @@ def rest(shapes: SearchShapes, space: SearchSpace, i: int, j: int) -> bool:
 def consider(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array, p: int, q: int) -> None:
     """Add the contacts of two shapes, unless they belong to one body or never touch."""
     table, off, i, j = shapes.table, shapes.off, min(p, q), max(p, q)
-    a, b = table[i, 1], table[j, 1]
+    a, b = table[i, SHAPE_BODY], table[j, SHAPE_BODY]
     if a == b or rest(shapes, space, i, j) or (len(off) > 0 and listed(off, i * len(table) + j)):
         return
     limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
-    if table[i, 0] > table[j, 0]:
+    if table[i, SHAPE_KIND] > table[j, SHAPE_KIND]:
         i, j = j, i
     meet(shapes, space, i, j, limit)
 
@@ -184,9 +200,9 @@ def meet_half_spaces(shapes: SearchShapes, space: SearchSpace, reach: float, tra
     """Find the contacts of every shape with every half-space."""
     table = shapes.table
     for i in range(len(table)):
-        if table[i, 0] == HALF_SPACE:
+        if table[i, SHAPE_KIND] == HALF_SPACE:
             for j in range(len(table)):
-                if table[j, 0] != HALF_SPACE:
+                if table[j, SHAPE_KIND] != HALF_SPACE:
                     consider(shapes, space, reach, travel, j, i)
 
 
@@ -197,8 +213,12 @@ def list_few(shapes: SearchShapes, near: IntArray) -> None:
     pairs = near[1 + len(table) :]
     for i in range(len(table)):
         for j in range(i + 1, len(table)):
-            a, b = table[i, 0], table[j, 0]
-            if table[i, 1] != table[j, 1] and min(a, b) != HALF_SPACE and not listed(off, i * len(table) + j):
+            a, b = table[i, SHAPE_KIND], table[j, SHAPE_KIND]
+            if (
+                table[i, SHAPE_BODY] != table[j, SHAPE_BODY]
+                and min(a, b) != HALF_SPACE
+                and not listed(off, i * len(table) + j)
+            ):
                 pairs[2 * count], pairs[2 * count + 1] = (j, i) if a > b else (i, j)
                 count += 1
     near[0] = 1 + count
@@ -211,7 +231,7 @@ def needs_bounds(table: IntArray, near: IntArray) -> bool:
         return True
     pairs, some = near[1 + len(table) :], False
     for k in range(near[0] - 1):
-        some = some or table[pairs[2 * k + 1], 0] != HALF_SPACE
+        some = some or table[pairs[2 * k + 1], SHAPE_KIND] != HALF_SPACE
     return some
 
 
@@ -222,8 +242,8 @@ def meet_few(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Arr
     pairs = space.near[1 + len(table) :]
     for k in range(space.near[0] - 1):
         i, j = pairs[2 * k], pairs[2 * k + 1]
-        a, b = table[i, 1], table[j, 1]
-        if not rest(shapes, space, i, j) and (table[j, 0] == HALF_SPACE or bounds_meet(space.world, i, j)):
+        a, b = table[i, SHAPE_BODY], table[j, SHAPE_BODY]
+        if not rest(shapes, space, i, j) and (table[j, SHAPE_KIND] == HALF_SPACE or bounds_meet(space.world, i, j)):
             limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
             meet(shapes, space, i, j, limit)
 
@@ -268,14 +288,14 @@ def meet_many(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Ar
     """Find the contacts of more shapes than `FEW`, by lists of those that are near and the tree of their bounds."""
     table, world, near, size, outside, n = shapes.table, space.world, space.near, len(shapes.table), 0, 0
     for i in range(size):
-        n += table[i, 0] != HALF_SPACE
+        n += table[i, SHAPE_KIND] != HALF_SPACE
     meet_half_spaces(shapes, space, reach, travel)
     if near[0] > 0:
         outside = mark_left(world, near[1 : 1 + size], n, space.order)
     if near[0] == 0 or outside * outside > MANY * n:
         m = 0
         for i in range(size):
-            if table[i, 0] != HALF_SPACE:
+            if table[i, SHAPE_KIND] != HALF_SPACE:
                 world[i, LEFT], near[1 + m], m = 0.0, i, m + 1
         list_pairs(world, space.rank, near, size, n)
         outside = 0
@@ -341,7 +361,7 @@ def fill_in(shapes: SearchShapes, space: SearchSpace, out: ContactList) -> int:
             label[c, a] = int(found[k, KIND + 1 + a])
         for a in range(2):
             i, column = label[c, 2 * a], 7 * a
-            bodies[c, a] = table[i, 1]
+            bodies[c, a] = table[i, SHAPE_BODY]
             to_body(forms, i, found, k, column, 1.0, data, c)
             to_body(forms, i, found, k, column + 3, 0.0, data, c)
             data[c, column + 6] = found[k, column + 6]
@@ -379,7 +399,7 @@ def find_features(
         list_few(shapes, near)
     bounds = needs_bounds(table, near)
     for i in range(len(table)):
-        if table[i, 1] < space.awake[0]:
+        if table[i, SHAPE_BODY] < space.awake[0]:
             place(shapes, x, R, world, i)
             if bounds:
                 put_bounds(shapes, reach, travel, world, i)
@@ -409,7 +429,7 @@ def find_again(
     space.found[0, 0] = 0.0
     for f in range(len(known)):
         i, j = known[f, 0], known[f, 2]
-        done = lasts(table[i, 0], table[j, 0])
+        done = lasts(table[i, SHAPE_KIND], table[j, SHAPE_KIND])
         for g in range(f):
             a, b = known[g, 0], known[g, 2]
             done = done or (a == i and b == j) or (a == j and b == i)
@@ -418,6 +438,6 @@ def find_again(
         for k in (i, j):
             place(shapes, x, R, world, k)
             put_bounds(shapes, reach, travel, world, k)
-        if max(table[i, 0], table[j, 0]) == HALF_SPACE or bounds_meet(world, i, j):
+        if max(table[i, SHAPE_KIND], table[j, SHAPE_KIND]) == HALF_SPACE or bounds_meet(world, i, j):
             consider(shapes, space, reach, travel, i, j)
     return int(fill_in(shapes, space, out))

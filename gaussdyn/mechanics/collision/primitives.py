@@ -25,6 +25,8 @@ Label = tuple[int, int, int, int]
 SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE, SURFACE = 0, 1, 2, 3, 4, 5, 6, 7
 EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
 RIM = 26  # the same of its edges where a point over one touches the face: another geometry than the edge, another label
+FRAME, SIZE = 3, 12  # columns of `SearchShapes.forms` and of `SearchSpace.world`, before the bounds
+RADIUS, HALF_LENGTH = SIZE, SIZE + 1  # the same of balls, capsules and cylinders
 KIND = 19  # column of `found`
 NONE, UP = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 BORDER = 2e-8  # of the size: points this far beyond the border of a face still stand on it
@@ -143,7 +145,7 @@ def put_with_guess(found: Array, kind: int, label: Label, one: Primitive, other:
 @kernel(f"{V3}({A2}, int64)", borrows=True)
 def size_of(world: Array, i: int) -> Vector:
     """Return the size of shape i."""
-    return (world[i, 12], world[i, 13], world[i, 14])
+    return (world[i, SIZE], world[i, SIZE + 1], world[i, SIZE + 2])
 
 
 @kernel(f"float64({A2}, int64, int64)", borrows=True)
@@ -209,7 +211,7 @@ def to_axes(world: Array, i: int, e: Vector) -> Vector:
 def axis_seen_from(world: Array, j: int, i: int) -> ShapeAxis:
     """Return the axis of shape i in the frame of shape j."""
     middle, way = to_shape(world, j, centre_of(world, i)), seen_from(world, j, axis_of(world, i, 2))
-    return ShapeAxis(i, middle, way, world[i, 13], world[i, 12])
+    return ShapeAxis(i, middle, way, world[i, HALF_LENGTH], world[i, RADIUS])
 
 
 @kernel(f"{V3}(int64, float64)", borrows=True)

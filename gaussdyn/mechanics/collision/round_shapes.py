@@ -13,7 +13,9 @@ from .primitives import (
     ELLIPSOID,
     ELLIPSOID_HERE,
     END,
+    HALF_LENGTH,
     NONE,
+    RADIUS,
     axis_of,
     ball,
     centre_of,
@@ -65,7 +67,7 @@ def on_half_space(world: Array, kind: int, i: int, j: int, limit: float, found: 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def sphere_sphere(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contact of two spheres; two points never touch."""
-    ra, rb = world[i, 12], world[j, 12]
+    ra, rb = world[i, RADIUS], world[j, RADIUS]
     d, r = along(centre_of(world, i), -1.0, centre_of(world, j)), ra + rb + limit
     if square(d) <= r * r and ra + rb > 0.0:
         put(found, BALL_BALL, (i, 0, j, 0), ball(NONE, ra), ball(NONE, rb))
@@ -86,7 +88,7 @@ def ball_capsule(
 
     `known` holds a bit for every end of j that need not be added; returns the bits of the end that was nearest.
     """
-    ra, rb, h = world[i, 12], world[j, 12], world[j, 13]
+    ra, rb, h = world[i, RADIUS], world[j, RADIUS], world[j, HALF_LENGTH]
     d = along(to_space(world, i, p), -1.0, centre_of(world, j))
     e = axis_of(world, j, 2)
     s = dot3(d, e)
@@ -113,10 +115,12 @@ def axis_axis(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     if k2 < PARALLEL * PARALLEL:
         return
     s, t = -dot3(cross3(d, eb), m) / k2, -dot3(cross3(d, ea), m) / k2
-    distance, r = dot3(d, m) / math.sqrt(k2), world[i, 12] + world[j, 12] + limit
-    if abs(s) < world[i, 13] and abs(t) < world[j, 13] and abs(distance) <= r:
+    distance, r = dot3(d, m) / math.sqrt(k2), world[i, RADIUS] + world[j, RADIUS] + limit
+    if abs(s) < world[i, HALF_LENGTH] and abs(t) < world[j, HALF_LENGTH] and abs(distance) <= r:
         da = unit(2, 1.0 if distance >= 0.0 else -1.0)
-        put(found, LINE_LINE, (i, 0, j, 0), line(NONE, da, world[i, 12]), line(NONE, unit(2, 1.0), world[j, 12]))
+        put(
+            found, LINE_LINE, (i, 0, j, 0), line(NONE, da, world[i, RADIUS]), line(NONE, unit(2, 1.0), world[j, RADIUS])
+        )
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
@@ -124,11 +128,11 @@ def capsule_capsule(world: Array, i: int, j: int, limit: float, found: Array) ->
     """Add the contacts of two capsules: their ends against each other, and where their axes cross."""
     ends = 0  # bits 1, 2: end 0 of j met end 0, 1 of i; bits 4, 8: the same for end 1 of j
     for end in range(2):
-        h = world[i, 13] * (1.0 if end else -1.0)
+        h = world[i, HALF_LENGTH] * (1.0 if end else -1.0)
         bit = ball_capsule(world, i, END + end, (0.0, 0.0, h), j, limit, found, 0)
         ends |= (1 << end) * ((1 if bit & 1 else 0) + (4 if bit & 2 else 0))
     for end in range(2):
-        h = world[j, 13] * (1.0 if end else -1.0)
+        h = world[j, HALF_LENGTH] * (1.0 if end else -1.0)
         known = ends >> 2 if end else ends & 3
         ball_capsule(world, j, END + end, (0.0, 0.0, h), i, limit, found, known)
     axis_axis(world, i, j, limit, found)

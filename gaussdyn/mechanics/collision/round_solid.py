@@ -13,6 +13,7 @@ from .primitives import (
     END,
     LEVEL,
     NONE,
+    RADIUS,
     ShapeAxis,
     axis_seen_from,
     ball,
@@ -83,7 +84,7 @@ def ball_solid(
 
     A point (radius 0) has contacts with faces only. The way leads from the solid to the centre, in the axes of j.
     """
-    r, block = world[i, 12], int(world[j, BLOCK])
+    r, block = world[i, RADIUS], int(world[j, BLOCK])
     what, k, d = nearest_of_solid(solids, block, to_shape(world, j, to_space(world, i, at)))
     if what == FACE:
         n, top = normal_of(solids, block, k), offset_of(solids, block, k)

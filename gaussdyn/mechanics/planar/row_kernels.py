@@ -119,7 +119,7 @@ def goes_on(numbers: IntArray, data: Array, k: int) -> bool:
     return bool(same)
 
 
-@kernel(f"int64({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True, rare=True)
+@kernel(f"int64({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
 def offset_rows(y: Array, nv: int, numbers: IntArray, data: Array, first: int, J: Array, found: Array) -> int:
     """Fill in a component of x_a - x_b along a direction in space, see `joints.Hinge`, and the next if it is another.
 

@@ -321,17 +321,22 @@ def solve_step(
     given: whether the impulses at hand are an answer already; factored: whether the factors at hand are those of the
     contacts that act.
     """
-    tol, last, earlier, E, goal, alpha = span.tol, np.inf, np.inf, 0.0, span.tol, FINE
-    factors, passes, slow, begun, code = 0, 0, 0, 0, OVERLAP  # begun: the passes before those with the contacts now
-    settled = fine = False  # fine: whether the last answer was a full one: a rough one may not have moved at all
+    tol, E, goal, alpha = span.tol, 0.0, span.tol, FINE
+    last, earlier = np.inf, np.inf  # changes of v+ in the last pass and in the one before
+    factors, slow, code = 0, 0, OVERLAP
+    passes, begun = 0, 0  # begun: the passes before those with the contacts now
+    settled = False  # whether passes change nothing more
+    fine = False  # whether the last answer was a full one: a rough one may not have moved at all
     joined, left = given, False  # whether contacts may have joined, and idle ones have left again
     if not given:
         forget_joined(step)
     while passes < begun + MAX_PASSES:
+        # put the problem for the end that the last v+ leads to
         late, used = refresh(step, solver, projection, span, passes == 0 and not given)
         factors += used
         if late < 0:
             break
+        # end the passes, or begin them anew where contacts join or leave
         said = end_passes(step, solver, span, late, goal, left) if settled else NEXT
         if said == ENDS:
             code = DONE
@@ -340,6 +345,7 @@ def solve_step(
             last, earlier, begun, settled, factored = np.inf, np.inf, passes, False, False
             joined, left = joined or said == JOINS, left or said == LEAVES
             continue
+        # solve, as exactly as the last change is worth
         passes += 1
         near = max(tol, min(ROUGH, FINER * last))
         ready = near if given and passes == 1 else READY * tol
@@ -350,6 +356,7 @@ def solve_step(
             break
         E, floor, used = rest_bodies(solver, near, E, floor)
         goal, factors, factored = max(tol, floor), factors + used, factored and used == 0
+        # judge the pass by how far v+ has moved
         change = largest_change(solver.problem.M, solver.problem.h, solver.iterate.v, step.state.guess)
         if change == np.inf:
             break

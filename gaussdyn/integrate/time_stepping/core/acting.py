@@ -9,6 +9,7 @@ from ..scheme import CLOSE, TOGETHER
 from .evaluate import rows_at
 from .linear import row_dot, row_dot_abs
 from .records import (
+    ALL,
     ALONE,
     BILATERAL,
     BILATERAL_CONTACT,
@@ -17,11 +18,13 @@ from .records import (
     DRY,
     EPS_N,
     EPS_T,
+    FIXED,
     FOREST,
     HIGH,
     KEPT,
     LOW,
     MU_S,
+    PLUS,
     POSITION,
     UNILATERAL,
     Data,
@@ -84,7 +87,7 @@ def leave_void(model: Model, data: Data) -> None:
     """Let rows of loops act no longer that nothing moves: across the plane of one, say. Their reactions are zero."""
     layout, kinds, most = model.layout, model.forest.couplings.kinds, 0.0
     for whole in range(2):
-        for k in range(layout.counts[2]):
+        for k in range(layout.counts[FIXED]):
             if kinds[k, WHAT] != MEET:
                 continue
             size, i = 0.0, layout.start[k]
@@ -100,7 +103,7 @@ def leave_void(model: Model, data: Data) -> None:
 def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
     """Put which constraints act from the beginning, and their restitution; `speed` are the largest speeds at hand."""
     layout, rest, known = model.layout, (1.0 - span.theta) * span.dt, False
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         first, sided = layout.start[k], one_sided(layout, k)
         data.joined[k], data.acts[k], said = 0, 1, 1
         for i in range(first, layout.start[k + 1]):
@@ -133,7 +136,7 @@ def find_sliding(model: Model, data: Data, span: Span, push: Array) -> bool:
     layout, some = model.layout, False
     for j in range(len(push)):
         push[j] = 0.0
-    for k in range(layout.counts[2] if layout.who == FOREST and not span.corrects else 0):
+    for k in range(layout.counts[FIXED] if layout.who == FOREST and not span.corrects else 0):
         row, law = layout.start[k], data.mid.law[k]
         j, most = layout.reach[row, ALONE] - 1, span.dt * law[CAP]
         data.slides[k] = 0.0
@@ -151,7 +154,7 @@ def find_sliding(model: Model, data: Data, span: Span, push: Array) -> bool:
 @kernel(f"boolean(Layout, Data, {A1})", borrows=True)
 def slides_on(layout: Layout, data: Data, v: Array) -> bool:
     """Return whether all dry joints that shall slide do so with v, against their friction."""
-    for k in range(layout.counts[2]):
+    for k in range(layout.counts[FIXED]):
         if data.slides[k] != 0.0:
             j = layout.reach[layout.start[k], ALONE] - 1
             if not data.slides[k] * data.mid.J[layout.start[k], j] * v[j] < 0.0:
@@ -163,7 +166,7 @@ def slides_on(layout: Layout, data: Data, v: Array) -> bool:
 def let_stick(layout: Layout, data: Data) -> bool:
     """Have all dry joints in the contact problem; return whether some were not."""
     some = False
-    for k in range(layout.counts[2]):
+    for k in range(layout.counts[FIXED]):
         some, data.slides[k] = some or data.slides[k] != 0.0, 0.0
     return some
 
@@ -180,7 +183,7 @@ def share_bodies(layout: Layout, rows: Rows, k: int, other: int) -> bool:
 @kernel(f"int64(Layout, Data, float64, {I1}, {A1})", borrows=True)
 def find_late(layout: Layout, data: Data, rest: float, late: IntArray, when: Array) -> int:
     """Put the constraints that do not act and end below zero, of each body those that close first; return how many."""
-    n, found = layout.counts[0], 0
+    n, found = layout.counts[ALL], 0
     for k in range(n):
         late[k], when[k] = 0, -1.0
         if data.end.gap[k] < -CLOSE and not data.acts[k] and data.joined[k] >= 0 and one_sided(layout, k):
@@ -209,7 +212,7 @@ def join(model: Model, data: Data, span: Span, late: IntArray) -> bool:
     """Let the constraints that close late act, with their restitution terms."""
     if not rows_at(model, span.t, data.q, data.v, data.begin):
         return False
-    for k in range(model.layout.counts[0]):
+    for k in range(model.layout.counts[ALL]):
         if late[k]:
             data.acts[k] = data.joined[k] = 1
             put_restitution(model.layout, data.begin, k, span.speed, data.bounce)
@@ -222,7 +225,7 @@ def join(model: Model, data: Data, span: Span, late: IntArray) -> bool:
 def leave_idle(layout: Layout, data: Data) -> bool:
     """Let the constraints that joined and do not push act no longer; return whether there were any."""
     some = False
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.joined[k] <= 0 or not data.acts[k]:
             continue
         pushes = False
@@ -239,7 +242,7 @@ def stopped(layout: Layout, data: Data, row: int, tol: Array, size: float) -> bo
 
     Or what the residual of the problem leaves where the contact pushes, r_N > rho u_N, rho by its longest row, `size`.
     """
-    u = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
+    u = row_dot(layout, data.seen.J, row, data.V[PLUS]) + data.w[row]
     pushes = data.p[row] > 0.0 and size * size * data.p[row] > u
     return bool(pushes or u <= row_dot_abs(layout, data.seen.J, row, tol))
 
@@ -248,7 +251,7 @@ def stopped(layout: Layout, data: Data, row: int, tol: Array, size: float) -> bo
 def surely_late(layout: Layout, data: Data, rest: float) -> bool:
     """Return whether a constraint that does not act ends so far below zero that the step must be solved with it."""
     late = False
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         end = data.end.gap[k]
         if not data.acts[k] and end < -CLOSE and one_sided(layout, k):
             way = max(data.mid.gap[k] - rest * data.mid.rate[layout.start[k]], 0.0) - end

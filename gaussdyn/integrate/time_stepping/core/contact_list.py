@@ -6,7 +6,7 @@ import math
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....mechanics.collision.bounds.search_records import ContactList
+from ....mechanics.collision.bounds.search_records import SHAPE_KIND, ContactList
 from ....mechanics.collision.broad_phase import find_again, find_features, lasts
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.spatial.contacts import CLOSED, SLACK
@@ -19,9 +19,13 @@ from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
     AHEAD,
+    ALL,
+    ALL_ROWS,
     BRANCH,
     CONTACT,
     FASTEST,
+    FIXED,
+    FIXED_ROWS,
     FOREST,
     FOUND,
     HIGH,
@@ -71,7 +75,7 @@ def lasting(shapes: Shapes, n: int) -> bool:
     """Return whether n contacts are all there can be of their pairs as long as these touch nowhere farther away."""
     s, some = shapes, True
     for f in range(n):
-        some = some and lasts(s.arrays.table[s.label[f, 0], 0], s.arrays.table[s.label[f, 2], 0])
+        some = some and lasts(s.arrays.table[s.label[f, 0], SHAPE_KIND], s.arrays.table[s.label[f, 2], SHAPE_KIND])
     return some
 
 
@@ -100,7 +104,7 @@ def place_unsteady(model: Model, q: Array, n: int) -> None:
     """Put the bodies at q whose pairs have one of the n contacts that are listed, and may have others."""
     s, forest = model.shapes, model.forest
     for f in range(0 if stands_at(forest, q) else n):
-        if not lasts(s.arrays.table[s.label[f, 0], 0], s.arrays.table[s.label[f, 2], 0]):
+        if not lasts(s.arrays.table[s.label[f, 0], SHAPE_KIND], s.arrays.table[s.label[f, 2], SHAPE_KIND]):
             ask_for(forest.trees, forest.moving, s.bodies[f, 0])
             ask_for(forest.trees, forest.moving, s.bodies[f, 1])
     if not stands_at(forest, q):
@@ -212,7 +216,7 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
 @kernel(f"void(Layout, Carried, {A1}, {I1})", borrows=True)
 def remember(layout: Layout, carried: Carried, last: Array, now: IntArray) -> None:
     """Keep what the last step knew of its contacts."""
-    n, joints = layout.counts[0], layout.counts[2]
+    n, joints = layout.counts[ALL], layout.counts[FIXED]
     carried.known[0] = n - joints
     for k in range(joints, n):
         f = k - joints
@@ -238,7 +242,7 @@ def end_of_branches(model: Model, a: int, b: int, end: int) -> tuple[int, int]:
 def lay_out(model: Model, contacts: int) -> None:
     """Give the contacts their rows."""
     layout, shapes = model.layout, model.shapes
-    joints, row = layout.counts[2], layout.counts[3]
+    joints, row = layout.counts[FIXED], layout.counts[FIXED_ROWS]
     for f in range(contacts):
         k, a, b = joints + f, shapes.bodies[f, 0], shapes.bodies[f, 1]
         size = int(shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]], SIZE])
@@ -254,14 +258,14 @@ def lay_out(model: Model, contacts: int) -> None:
         row += size
     for k in range(joints + contacts, len(layout.start)):
         layout.start[k] = row
-    layout.counts[0], layout.counts[1] = joints + contacts, row
+    layout.counts[ALL], layout.counts[ALL_ROWS] = joints + contacts, row
 
 
 @kernel(f"boolean(Layout, Carried, {A1}, {I1})", borrows=True)
 def recall(layout: Layout, carried: Carried, last: Array, now: IntArray) -> bool:
     """Give the contacts the impulses and modes that they had in the last step; return whether they are the same."""
-    joints, f, same = layout.counts[2], 0, layout.counts[0] - layout.counts[2] == carried.known[0]
-    for k in range(joints, layout.counts[0]):
+    joints, f, same = layout.counts[FIXED], 0, layout.counts[ALL] - layout.counts[FIXED] == carried.known[0]
+    for k in range(joints, layout.counts[ALL]):
         place, now[k] = carried.place[k - joints], -1
         while f < carried.known[0] and carried.place_then[f] < place:
             f += 1
@@ -279,7 +283,7 @@ def forget_rows(layout: Layout, data: Data) -> None:
     """Clear the rows of the contacts of shapes, which were others before, and may have reached other bodies."""
     if layout.who == SPATIAL and len(data.v) == 6:  # all reach the one body, and evaluations write all that they reach
         return
-    for i in range(layout.counts[3], layout.counts[1]):
+    for i in range(layout.counts[FIXED_ROWS], layout.counts[ALL_ROWS]):
         for j in range(len(data.v)):
             data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
 
@@ -354,7 +358,7 @@ def overlooked(model: Model, data: Data, dt: float) -> bool:
         return False
     if layout.who == PLANAR:
         return bool(overlooked_planar(model, data))
-    n, out = layout.counts[0] - layout.counts[2], s.out[0]
+    n, out = layout.counts[ALL] - layout.counts[FIXED], s.out[0]
     near = out_of_reach(model, data)
     if near and lasting(s, n):
         return False

@@ -40,9 +40,12 @@ from ....mechanics.trees.paths import put_paths
 from ....mechanics.trees.row_kernels import coupling_row, meet_gap, steady_gaps, steady_rows
 from .linear import dot, multiply_mass
 from .records import (
+    ALL,
     CALLBACK,
     CAP,
     DRY,
+    FIXED,
+    FIXED_ROWS,
     FOREST,
     HIGH,
     LEVEL,
@@ -128,15 +131,15 @@ def run_program(model: Model, t: float, q: Array, v: Array) -> bool:
 @kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
 def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of a planar system."""
-    planar, start, reach, nv, n = model.planar, model.layout.start, model.layout.reach, len(v), model.layout.counts[0]
+    planar, start, reach, nv, n = model.planar, model.layout.start, model.layout.reach, len(v), model.layout.counts[ALL]
     total = n + planar.beside
     put_state(planar, q, v)
     planar_rows(planar.y, nv, planar.numbers[:total], planar.data[:total], planar.J, planar.found)
     combine_rows(planar.parts, planar.factors, planar.J, planar.found)
     for k in range(n):
-        e = k if k < model.layout.counts[2] else k + planar.beside
+        e = k if k < model.layout.counts[FIXED] else k + planar.beside
         rows.gap[k] = planar.found[e, GAP]
-        first, named = start[k], k < model.layout.counts[2]
+        first, named = start[k], k < model.layout.counts[FIXED]
         for c in range(0 if named else 6):  # of those given one by one they are there, see `row_model`
             rows.law[k, c] = planar.law[k, c]
         for i in range(first, start[k + 1]):
@@ -171,10 +174,10 @@ def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of bodies in space: of joints, and of the contacts that are listed."""
     layout, tables = model.layout, model.mechanism
     put_bodies(tables, q, v)
-    for i in range(layout.counts[3]):
+    for i in range(layout.counts[FIXED_ROWS]):
         for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
             rows.J[i, j] = 0.0
-    k, joints = 0, layout.counts[2]  # whose laws are there, see `row_model`; each has one row
+    k, joints = 0, layout.counts[FIXED]  # whose laws are there, see `row_model`; each has one row
     while k < joints:
         e = tables.parts[k, 0]
         if tables.equations[e, KIND] == OFFSET and tables.equations[e, SECOND] == HELD_POINT:
@@ -183,7 +186,7 @@ def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
         else:
             rows.gap[k], rows.rate[k] = joint_row(tables, k, rows.J[k])
             k += 1
-    for k in range(joints, layout.counts[0]):
+    for k in range(joints, layout.counts[ALL]):
         contact_of_shapes(layout, model.shapes, tables, k, rows)
 
 
@@ -215,7 +218,7 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of trees: of joints, and of the contacts that are listed."""
     layout, forest = model.layout, standing(model, q, model.ahead)
     steady_rows(forest, q, v, layout.start, rows.gap, rows.rate)  # whose J and laws are there, see `row_model`
-    kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
+    kinds, n, placed = forest.couplings.kinds, layout.counts[FIXED], False
     for k in range(n):
         if kinds[k, WHAT] > RUB:
             i = layout.start[k]
@@ -223,7 +226,7 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
                 put_forest(forest, q, v)
             placed = True
             rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
-    for k in range(n, layout.counts[0]):
+    for k in range(n, layout.counts[ALL]):
         contact_of_trees(layout, model.shapes, forest, v, k, rows)
 
 
@@ -231,7 +234,7 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
 def forest_rates(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -> None:
     """Fill in gaps and rates of trees where they act, but for rows that are always the same; J is not asked for."""
     layout, forest = model.layout, model.ahead
-    kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
+    kinds, n, placed = forest.couplings.kinds, layout.counts[FIXED], False
     for k in range(n):
         if acts[k] and kinds[k, WHAT] > RUB:
             i = layout.start[k]
@@ -283,7 +286,7 @@ def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
 @kernel(f"void(Model, {A1}, {A1}, boolean, Rows)", borrows=True, rare=True)
 def forest_gaps(model: Model, q: Array, v: Array, normals: bool, rows: Rows) -> None:
     """Fill in the gaps of trees at q and, with `normals`, first rows of what acts."""
-    layout, forest, n = model.layout, standing(model, q, model.ahead), model.layout.counts[2]
+    layout, forest, n = model.layout, standing(model, q, model.ahead), model.layout.counts[FIXED]
     kinds = forest.couplings.kinds
     steady_gaps(forest, q, rows.gap)
     for k in range(n):
@@ -292,7 +295,7 @@ def forest_gaps(model: Model, q: Array, v: Array, normals: bool, rows: Rows) -> 
             rows.gap[k] = meet_gap(forest.trees, forest.moving, forest.couplings, k, normals, J)
         elif kinds[k, WHAT] > RUB:  # their rates are those of whatever speed bodies have
             rows.gap[k], _rate, _drift = coupling_row(forest, q, v, k, J)
-    for k in range(n, layout.counts[0]):
+    for k in range(n, layout.counts[ALL]):
         gap_of_trees(layout, model.shapes, forest, normals, k, rows)
 
 

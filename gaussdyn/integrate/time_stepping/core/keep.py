@@ -7,17 +7,17 @@ import math
 from ...._jit import kernel
 from ..kept import PLACED, ROWS, SHIFTED, TRIED, Kept
 from .problem.dependent_joints import COUNT, LOOKED
-from .projection import Push
-from .records import LOGGED, PLANAR, SOFT, Data, Model
+from .projection import TAKEN, Push
+from .records import ALL, ALL_ROWS, FIXED, LOGGED, PLANAR, SOFT, Data, Model
 from .work_space import UNSEEN, Work
 
 
 @kernel("void(Model, Data, Push, Kept, int64)", borrows=True)
 def keep_shifts(model: Model, data: Data, push: Push, kept: Kept, s: int) -> None:
     """Keep the passes of the projection; of rows that depend on one another what they have in common is taken out."""
-    start, bound, fixed = model.layout.start, data.bound, model.layout.counts[2]
-    for a in range(push.kept[1]):
-        for k in range(model.layout.counts[0]):
+    start, bound, fixed = model.layout.start, data.bound, model.layout.counts[FIXED]
+    for a in range(push.kept[TAKEN]):
+        for k in range(model.layout.counts[ALL]):
             kept.shifts[s, a, k] = push.shifts[a, k]
         for i in range(len(data.q)):
             kept.places[s, a, i] = push.places[a, i]
@@ -35,7 +35,7 @@ def keep_shifts(model: Model, data: Data, push: Push, kept: Kept, s: int) -> Non
 def keep_rows(model: Model, data: Data, work: Work, kept: Kept, s: int) -> None:
     """Keep what the constraints did."""
     layout = model.layout
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         acts = data.acts[k] != 0 and layout.kind[k] != SOFT
         kept.gap[s, k], kept.acts[s, k] = data.end.gap[k], int(acts)
         kept.mode[s, k] = work.mode[k] if acts else -1
@@ -48,13 +48,13 @@ def keep_rows(model: Model, data: Data, work: Work, kept: Kept, s: int) -> None:
 @kernel("void(Model, Data, Kept, int64)", borrows=True)
 def keep_memory(model: Model, data: Data, kept: Kept, s: int) -> None:
     """Keep what the next step remembers: impulses, and of which constraints they are."""
-    layout, n = model.layout, model.layout.counts[0]
+    layout, n = model.layout, model.layout.counts[ALL]
     kept.found[s, ROWS] = n
-    for i in range(layout.counts[1]):
+    for i in range(layout.counts[ALL_ROWS]):
         kept.last[s, i] = data.last[i]
     for k in range(n + 1):
         kept.start[s, k] = layout.start[k]
-    for f in range(n - layout.counts[2]):
+    for f in range(n - layout.counts[FIXED]):
         for c in range(4):
             label = model.touches.found[f, c] if layout.who == PLANAR else model.shapes.label[f, c]
             kept.label[s, 4 * f + c] = label
@@ -76,7 +76,7 @@ def keep_step(model: Model, data: Data, work: Work, push: Push, kept: Kept, s: i
         kept.middle[s, i], kept.tries[s, 0, i] = data.middle[i], data.tried[i]
     for i in range(len(data.foreseen)):
         kept.foreseen[s, i] = data.foreseen[i]
-    kept.found[s, SHIFTED], kept.found[s, PLACED] = push.kept[1], data.bound.known[LOOKED]
+    kept.found[s, SHIFTED], kept.found[s, PLACED] = push.kept[TAKEN], data.bound.known[LOOKED]
     kept.found[s, TRIED] = 0 if len(data.q) == 0 or math.isnan(data.tried[0]) else 1
     keep_rows(model, data, work, kept, s)
     keep_shifts(model, data, push, kept, s)

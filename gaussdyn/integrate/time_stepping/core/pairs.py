@@ -30,7 +30,7 @@ from ..pace import (
 )
 from .contact_list import list_contacts, recall, searches
 from .keep import keep_memory, keep_rows, keep_step
-from .records import DONE, ROOM, Data, Model, Span
+from .records import ALL, ALL_ROWS, DONE, FIXED, FIXED_ROWS, ROOM, Data, Model, Span
 from .step import Simulation, take_step
 from .work_space import UNSEEN, Work
 
@@ -99,13 +99,13 @@ def leave(model: Model, data: Data, work: Work, spots: Spots, a: int) -> None:
         spots.q[a, i] = data.q[i]
     for j in range(len(data.v)):
         spots.v[a, j] = data.v[j]
-    spots.counts[a, 0], spots.counts[a, 1] = layout.counts[0], layout.counts[1]
-    for k in range(layout.counts[0]):
+    spots.counts[a, ALL], spots.counts[a, ALL_ROWS] = layout.counts[ALL], layout.counts[ALL_ROWS]
+    for k in range(layout.counts[ALL]):
         spots.now[a, k], spots.start[a, k] = work.now[k], layout.start[k]
-    spots.start[a, layout.counts[0]] = layout.counts[1]
-    for i in range(layout.counts[1]):
+    spots.start[a, layout.counts[ALL]] = layout.counts[ALL_ROWS]
+    for i in range(layout.counts[ALL_ROWS]):
         spots.last[a, i] = data.last[i]
-    for f in range(layout.counts[0] - layout.counts[2]):
+    for f in range(layout.counts[ALL] - layout.counts[FIXED]):
         spots.place[a, f] = model.carried.place[f]
 
 
@@ -113,8 +113,8 @@ def leave(model: Model, data: Data, work: Work, spots: Spots, a: int) -> None:
 def enter(model: Model, data: Data, work: Work, spots: Spots, a: int, dt: float) -> bool:
     """Have the next step begin where another one did, as if its state had been loaded; False if contacts do not fit."""
     layout, carried = model.layout, model.carried
-    fixed, rows = layout.counts[2], layout.counts[3]
-    layout.counts[0], layout.counts[1] = fixed, rows
+    fixed, rows = layout.counts[FIXED], layout.counts[FIXED_ROWS]
+    layout.counts[ALL], layout.counts[ALL_ROWS] = fixed, rows
     for i in range(len(data.q)):
         data.q[i] = spots.q[a, i]
     for j in range(len(data.v)):
@@ -127,11 +127,11 @@ def enter(model: Model, data: Data, work: Work, spots: Spots, a: int, dt: float)
         return True
     if not list_contacts(model, data, work.now, dt):
         return False
-    carried.known[0] = spots.counts[a, 0] - fixed
+    carried.known[0] = spots.counts[a, ALL] - fixed
     for f in range(carried.known[0]):
         carried.place_then[f], carried.start_then[f] = spots.place[a, f], spots.start[a, fixed + f]
         carried.now_then[f] = spots.now[a, fixed + f]
-    for i in range(rows, spots.counts[a, 1]):
+    for i in range(rows, spots.counts[a, ALL_ROWS]):
         carried.last_then[i] = spots.last[a, i]
     recall(layout, carried, data.last, work.now)
     return True
@@ -186,7 +186,7 @@ def take_half(sim: Simulation, rules: Span, pairs: Pairs, kept: Kept, s: int, t:
 def try_pair(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, kept: Kept, s: int, t: float, t_end: float) -> int:
     """Take one step from t to t_end, and two, s and s + 1, from the same spot; judge them. DONE, or why not."""
     (model, data, work, _push, _problem), spots = sim, pairs.spots
-    fixed, half = model.layout.counts[2], t + 0.5 * (t_end - t)
+    fixed, half = model.layout.counts[FIXED], t + 0.5 * (t_end - t)
     code = take_whole(sim, rules, pairs, t, t_end)
     if code != DONE:
         return code
@@ -209,7 +209,7 @@ def try_pair(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, kept: Kept, s
 def observe(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, s: int, t: float, t_end: float) -> int:
     """Note the order, from steps of twice the length, beside a pair from t to t_end; DONE, or why they failed."""
     (model, data, work, _push, _problem), spots = sim, pairs.spots
-    fixed, end = model.layout.counts[2], t + 2.0 * (t_end - t)
+    fixed, end = model.layout.counts[FIXED], t + 2.0 * (t_end - t)
     leave(model, data, work, spots, LAST)
     if not enter(model, data, work, spots, BEGIN, end - t):
         return ROOM

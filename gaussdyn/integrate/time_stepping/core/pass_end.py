@@ -14,18 +14,21 @@ from ..scheme import ALLOWED, CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped, surely_late
 from .evaluate import force_at, gaps_at, move, rows_at
 from .linear import multiply_abs, row_dot
-from .problem.contact_problem import Problem
+from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
-from .projection import FAILED, Push, keep_shifts_if_near, left, limit, project, shift_ahead, violation
+from .projection import FAILED, TAKEN, Push, keep_shifts_if_near, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
+    ALL,
+    ALL_ROWS,
     ALONE,
     AT,
     BILATERAL,
     DONE,
     EPS_N,
     FAULT,
+    FIXED,
     FOREST,
     HIGH,
     KEPT,
@@ -50,7 +53,7 @@ def rounded_speeds(layout: Layout, data: Data, speed: Array, tol: Array) -> None
     nv, reach = len(data.v), data.V[8]
     for j in range(nv):
         reach[j] = 0.0
-    for i in range(layout.counts[1]):
+    for i in range(layout.counts[ALL_ROWS]):
         if data.p[i] != 0.0:
             alone = layout.reach[i, ALONE] - 1
             low, high = (layout.reach[i, LOW], layout.reach[i, HIGH]) if alone < 0 else (alone, alone + 1)
@@ -67,7 +70,7 @@ def aim(layout: Layout, data: Data, work: Work, push: Push, rest: float, first: 
     In the first pass the contacts that pushed in the last step count.
     """
     tol, size, known = data.V[7], work.size, first
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         push.target[k] = np.nan
         row = layout.start[k]
         if not (data.acts[k] and one_sided(layout, k)):
@@ -109,7 +112,7 @@ def rate_at_middle(layout: Layout, data: Data, k: int, i: int) -> float:
 def steady(model: Model, k: int) -> bool:
     """Return whether the rows of a constraint are the same everywhere."""
     return bool(
-        model.layout.who == FOREST and k < model.layout.counts[2] and model.forest.couplings.kinds[k, WHAT] <= RUB
+        model.layout.who == FOREST and k < model.layout.counts[FIXED] and model.forest.couplings.kinds[k, WHAT] <= RUB
     )
 
 
@@ -117,7 +120,7 @@ def steady(model: Model, k: int) -> bool:
 def knows_rates(model: Model, data: Data) -> bool:
     """Return whether the rows of all that acts are the same everywhere: passes need no look at the end of the step."""
     same = model.layout.turning == 0
-    for k in range(model.layout.counts[0]):
+    for k in range(model.layout.counts[ALL]):
         same = same and (data.acts[k] == 0 or steady(model, k))
     return bool(same)
 
@@ -153,7 +156,7 @@ def put_end(
         far = max(far, abs(push.place[i] - (data.q[i] if first else data.moved[i]))) if not last else 0.0
         data.q1[i] = data.moved[i] = push.place[i]
     if first:
-        push.kept[1] = 0
+        push.kept[TAKEN] = 0
     elif span.project and not shift_ahead(model, data, push, work.mean, span.dt):
         return FAULT
     for j in range(len(data.v)):
@@ -176,7 +179,7 @@ def put_rates_there(model: Model, data: Data, work: Work, span: Span, blind: boo
         if not rows_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.seen):
             return False
         clear_rows(data, data.seen.J)
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
             data.w[i] = data.log[KEPT] * data.bounce[i]
             if blind or steady(model, k):  # rates are J v everywhere
@@ -218,7 +221,7 @@ def guessed(model: Model, data: Data, work: Work, push: Push, span: Span, blind:
 @kernel("boolean(Layout, Data, Push, Span)", borrows=True)
 def in_reach(layout: Layout, data: Data, push: Push, span: Span) -> bool:
     """Return whether the end of the step stays where it is in the last pass: it was shifted, or needs no shift."""
-    stays = layout.who != FOREST or not span.project or push.kept[1] > 0
+    stays = layout.who != FOREST or not span.project or push.kept[TAKEN] > 0
     return bool(stays or violation(layout, data, push, True) <= limit(0.5 * ALLOWED, data.q1))
 
 
@@ -231,7 +234,7 @@ def look_ahead(model: Model, data: Data, work: Work, push: Push, span: Span, bli
     layout, rest = model.layout, (1.0 - span.theta) * span.dt
     if blind:
         closes = False
-        for k in range(layout.counts[0]):
+        for k in range(layout.counts[ALL]):
             if not data.acts[k] and one_sided(layout, k):
                 row = layout.start[k]
                 closes = closes or data.mid.gap[k] + rest * row_dot(layout, data.mid.J, row, data.v1) < 0.0
@@ -258,7 +261,7 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
         work.hu[i] = data.h[i]
     far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
     data.log[MOVED], longest = 0.0, -1.0
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.acts[k] == 0:
             continue
         change, scale = 0.0, work.size[k] * fastest
@@ -276,13 +279,13 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
 @kernel("void(Layout, Work, Problem)", borrows=True)
 def measure_rows(layout: Layout, work: Work, problem: Problem) -> None:
     """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         work.size[k] = 0.0
-    held, first = problem.counts[2], problem.start
+    held, first = problem.counts[JOINT_ROWS], problem.start
     for i in range(held):
         k = np.searchsorted(layout.start, problem.at[i], side="right") - 1
         work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         k = problem.block[b]
         for i in range(held + first[b], held + first[b + 1]):
             work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))

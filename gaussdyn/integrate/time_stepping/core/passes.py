@@ -25,12 +25,13 @@ from .pass_end import (
     put_mean,
     put_on_joints,
 )
-from .problem.contact_problem import Problem, assemble, gather
+from .problem.contact_problem import BLOCK_ROWS, BLOCKS, JOINT_ROWS, Problem, assemble, gather
 from .problem.contact_solver import claimed, hold, solve
 from .problem.dependent_joints import contrary
 from .problem.standstill import bring_to_rest
 from .projection import STALE, Push, joints_alone, limit, violation
 from .records import (
+    ALL,
     BEFORE,
     CHANGE,
     DEPENDENT,
@@ -43,6 +44,7 @@ from .records import (
     HARD,
     OVERLAP,
     PASSES,
+    PLUS,
     POSITION,
     SPATIAL,
     UNSETTLED,
@@ -187,7 +189,7 @@ def followed(data: Data, work: Work) -> bool:
     """Return whether the velocity that the force was followed to is that of the contact problem."""
     far = size = 0.0
     for j in range(len(data.v)):
-        far, size = max(far, abs(data.V[0, j] - data.v1[j])), max(size, work.speed[j])
+        far, size = max(far, abs(data.V[PLUS, j] - data.v1[j])), max(size, work.speed[j])
     return bool(far <= NEAR * size)
 
 
@@ -195,7 +197,7 @@ def followed(data: Data, work: Work) -> bool:
 def take_solution(data: Data) -> None:
     """Put the velocity of the last contact problem into v1."""
     for j in range(len(data.v)):
-        data.v1[j] = data.V[0, j]
+        data.v1[j] = data.V[PLUS, j]
 
 
 @kernel("UniTuple(float64, 3)(Layout, Span, float64)", borrows=True)
@@ -215,7 +217,7 @@ def far_from_guess(data: Data, work: Work) -> bool:
     """Return whether the solution is so far from the guess that data are for that there surely is another pass."""
     far = size = 0.0
     for j in range(len(data.v)):
-        far, size = max(far, abs(data.V[0, j] - data.v1[j])), max(size, work.speed[j])
+        far, size = max(far, abs(data.V[PLUS, j] - data.v1[j])), max(size, work.speed[j])
     return bool(far > FIRST * size)
 
 
@@ -227,11 +229,11 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     there is another pass to come.
     """
     layout = model.layout
-    alone = layout.who != FOREST and problem.counts[1] == 0
+    alone = layout.who != FOREST and problem.counts[BLOCK_ROWS] == 0
     E, floor = solve(layout, data.seen, data, problem, span.dt, tol, rough, alone)
     work.course[LOOSE] = int(alone and far_from_guess(data, work))
     if alone and work.course[LOOSE] == 0:
-        hold(layout, data.seen, data, problem, data.V[0])
+        hold(layout, data.seen, data, problem, data.V[PLUS])
     data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
     solved = max(tol, floor) >= E
     if not solved and not max(ROUGH, rough) >= E:
@@ -252,7 +254,7 @@ def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> 
         way[j], work.mean[j], push.mean[j] = span.dt * (mean - work.mean[j]), mean, mean
     if not move(model, data.q, work.mean, span.dt, push.place):
         return False
-    for k in range(layout.counts[0]):  # so short a way that gaps are linear in it
+    for k in range(layout.counts[ALL]):  # so short a way that gaps are linear in it
         known = layout.who != FOREST or data.acts[k] != 0 or data.end.gap[k] <= 0.0  # see `Rows.asked`
         if known and layout.level[k] == POSITION and layout.kind[k] != DRY:
             data.end.gap[k] += row_dot(layout, data.end.J, layout.start[k], way)
@@ -277,7 +279,7 @@ def rest_at_end(model: Model, data: Data, work: Work, push: Push, problem: Probl
 @kernel("boolean(Layout, Data)", borrows=True)
 def acts_all(layout: Layout, data: Data) -> bool:
     """Return whether all gaps that are listed act: of others the rows at the end are not known, see `Rows.asked`."""
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.acts[k] == 0 and layout.level[k] == POSITION and layout.kind[k] != DRY:
             return False
     return True
@@ -317,10 +319,10 @@ def next_to_last(layout: Layout, problem: Problem, follows: bool, enough: float)
     Where joints are all that acts no law has to hold at the end that they lead to. Without joints a look costs little,
     and bodies that turn freely keep their energy by it.
     """
-    unseen = not follows if layout.who == FOREST else problem.counts[2] > 0
+    unseen = not follows if layout.who == FOREST else problem.counts[JOINT_ROWS] > 0
     if layout.turning != 0 or not unseen:
         return -1.0
-    return max(enough, ENOUGH) if problem.counts[0] == 0 else enough
+    return max(enough, ENOUGH) if problem.counts[BLOCKS] == 0 else enough
 
 
 @kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True, rare=True)
@@ -368,7 +370,7 @@ def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, 
     if model.layout.who == FOREST:
         return DONE
     if work.course[LOOSE]:
-        hold(model.layout, data.seen, data, problem, data.V[0])
+        hold(model.layout, data.seen, data, problem, data.V[PLUS])
         take_solution(data)
     if work.course[LED] == OVERLAP or work.course[BLIND] or not (span.project and joints_alone(model.layout, data)):
         return DONE
@@ -465,7 +467,7 @@ def settle(
 ) -> int:  # fmt: skip
     """Solve with the constraints that act, pass by pass, and put the end of the step.
 
-    given: whether the caller has solved the problem of the first pass, because kernels could not: impulses p, V[0].
+    given: whether the caller has solved the problem of the first pass, because kernels could not: impulses p, V[PLUS].
     """
     code = begin_passes(model, data, work, push, problem, span, first, given)
     for k in range(MAX_PASSES):

@@ -27,8 +27,23 @@ from ....mechanics.planar.search import BODY, FIRST, SKIN, find_touches
 from ..scheme import ALLOWED
 from .evaluate import put_state
 from .projection import limit
+from .records import (
+    ALL,
+    ALL_ROWS,
+    FIXED,
+    FIXED_ROWS,
+    HIGH,
+    LOW,
+    NODE,
+    NODES,
+    POSITION,
+    UNILATERAL,
+    Data,
+    Model,
+    Planar,
+    Touches,
+)
 from .records import CONTACT as ROUGH
-from .records import HIGH, LOW, NODE, NODES, POSITION, UNILATERAL, Data, Model, Planar, Touches
 
 LABELS = 1 << 16  # of features of one shape, at most
 SIZE = 6  # column of `Touches.laws`: number of rows
@@ -72,7 +87,7 @@ def find_planar(model: Model, data: Data, dt: float) -> int:
 def lay_out_planar(model: Model, contacts: int) -> None:
     """Give the contacts their rows."""
     layout, planar, touches = model.layout, model.planar, model.touches
-    joints, row, solids = layout.counts[2], layout.counts[3], touches.outlines.solids
+    joints, row, solids = layout.counts[FIXED], layout.counts[FIXED_ROWS], touches.outlines.solids
     for f in range(contacts):
         k, pair = joints + f, touches.found[f, 0]
         enter_touch(planar, touches, touches.found, f, k + planar.beside)
@@ -88,14 +103,14 @@ def lay_out_planar(model: Model, contacts: int) -> None:
         row += size
     for k in range(joints + contacts, len(layout.start)):
         layout.start[k] = row
-    layout.counts[0], layout.counts[1] = joints + contacts, row
+    layout.counts[ALL], layout.counts[ALL_ROWS] = joints + contacts, row
 
 
 @kernel("boolean(Model, Data)", borrows=True, rare=True)
 def overlooked_planar(model: Model, data: Data) -> bool:
     """Return whether shapes overlap at the end of the step in a contact that is not listed."""
     touches, planar, nv, f = model.touches, model.planar, len(data.v), 0
-    n, spare = model.layout.counts[0] - model.layout.counts[2], len(planar.numbers) - 1
+    n, spare = model.layout.counts[ALL] - model.layout.counts[FIXED], len(planar.numbers) - 1
     found = find_touches(touches.outlines, data.q1, data.v1, 0.0, 0.0, touches.ahead)
     if found > len(touches.ahead):
         return True

@@ -14,7 +14,7 @@ from .acting import in_place
 from .evaluate import gaps_at, move, rows_at
 from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot, whole_fours
 from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
-from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
+from .records import ALL, AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 LEAST = 1e-8  # of the square of the way of a step: a length that is no shift
@@ -22,6 +22,7 @@ SLIGHT = 1e-3  # of the way to a guess of the end: violations that may stay
 TRACE = 1e-5  # of the way from the end of one pass to that of the next: the same, where joints are mended on the way
 NEAR = 1e-4  # of the way of a step: places as near may share a factor
 SERVES = 1e-2  # of the violation before a shift: up to which its factor goes on
+FACTORED, TAKEN = 0, 1  # entries of `Push.kept`
 STALE = 1e-2  # of the violation that may be left: by a factor of elsewhere, which leaves a share of it, not its square
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT, LET_GO = range(5)
@@ -43,7 +44,7 @@ class Push(NamedTuple):
     first : IntArray, shape (m,)
         See `envelope.cholesky`.
     kept : IntArray, shape (2,)
-        How many rows the factor is of, 0: it is of no use for another shift; how many passes the last projection took.
+        FACTORED: rows that the factor is of, 0: of no use for another shift. TAKEN: passes of the last projection.
     equal, acts : IntArray, shape (m,)
         Whether a gap is held or a joint; whether it pushes.
     target : Array, shape (n,)
@@ -53,8 +54,7 @@ class Push(NamedTuple):
     mean : Array, shape (nv,)
         The mean velocity that led to the end of the step, before its shifts.
     shifts, places, steps : Array, shapes (PASSES, n), (PASSES, nq) and (PASSES, nv)
-        The pushes of the constraints in every pass, kg m, where their rows stood, and the shifts that they made; as
-        many as `kept` says.
+        Pushes of the constraints in the passes TAKEN, kg m, where their rows stood, and the shifts that they made.
     """
 
     Z: Array
@@ -108,7 +108,7 @@ def joint(layout: Layout, k: int) -> bool:
 @kernel("boolean(Layout, Data)", borrows=True)
 def joints_alone(layout: Layout, data: Data) -> bool:
     """Return whether all gaps that act are held whatever happens: shifts along their rows then add up to least ones."""
-    for k in range(layout.counts[0]):  # noqa: SIM110
+    for k in range(layout.counts[ALL]):  # noqa: SIM110
         if data.acts[k] and in_place(layout, k) and not joint(layout, k):
             return False
     return True
@@ -118,7 +118,7 @@ def joints_alone(layout: Layout, data: Data) -> bool:
 def violation(layout: Layout, data: Data, push: Push, holds: bool) -> float:
     """Return by how much any constraint that acts is violated at the end, m."""
     worst = 0.0
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.acts[k] and in_place(layout, k):
             gap, goal = data.end.gap[k], push.target[k]
             if joint(layout, k):
@@ -137,7 +137,7 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
     m, W, Z, scale = 0, push.W, push.Z, push.scale
     for i in range(len(data.q1)):
         push.seen[i] = data.q1[i]
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.acts[k] and in_place(layout, k):
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
@@ -167,7 +167,7 @@ def least_shift(push: Push, m: int, bound: Bound) -> bool:
     stand_beside(bound, push.S, push.at, m, push.scale)
     if not cholesky(push.S, m, push.first, 0.0) > SINGULAR:
         return False
-    push.kept[0] = m
+    push.kept[FACTORED] = m
     cholesky_solve(push.S, m, push.first, push.p)
     return True
 
@@ -252,7 +252,7 @@ def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array)
         push.gap[i] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[i]
         push.equal[i] = int(held or joint(layout, k))
     clear_gaps(data.bound, push.gap, push.at, m, push.scale)
-    push.kept[0] = 0
+    push.kept[FACTORED] = 0
     if not push_apart(push, m, 0.1 * CLOSE, data.bound):
         return False
     add_pushes(layout, data, push, m, d)
@@ -263,15 +263,15 @@ def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array)
 def shift_again(layout: Layout, data: Data, push: Push, holds: bool, d: Array) -> bool:
     """Put the shift by the factor of the last one; False if it was of other gaps, or not of such that are all held."""
     m = 0
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.acts[k] and in_place(layout, k):
             goal = push.target[k]
             held = holds and goal == goal and not joint(layout, k)
-            if m >= push.kept[0] or push.row[m] != k or not (held or joint(layout, k)):
+            if m >= push.kept[FACTORED] or push.row[m] != k or not (held or joint(layout, k)):
                 return False
             push.gap[m] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[m]
             m += 1
-    if m == 0 or m != push.kept[0]:
+    if m == 0 or m != push.kept[FACTORED]:
         return False
     clear_gaps(data.bound, push.gap, push.at, m, push.scale)
     for i in range(m):
@@ -297,7 +297,7 @@ def agree(data: Data, push: Push, m: int, layout: Layout, d: Array) -> bool:
 def holds_any(layout: Layout, push: Push) -> bool:
     """Return whether any gap is held at a target."""
     some = False
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         some = some or push.target[k] == push.target[k]
     return some
 
@@ -306,7 +306,7 @@ def holds_any(layout: Layout, push: Push) -> bool:
 def held_loosely(layout: Layout, data: Data, push: Push) -> bool:
     """Return whether contacts are held only as far as that is no strain: with laws at the middle they may end open."""
     some = False
-    for k in range(layout.counts[0] if data.log[AT] > 0.0 else 0):
+    for k in range(layout.counts[ALL] if data.log[AT] > 0.0 else 0):
         if push.target[k] == push.target[k]:
             still = True
             for i in range(layout.start[k], layout.start[k + 1]):
@@ -333,12 +333,12 @@ def note_shift(layout: Layout, data: Data, push: Push, taken: int, d: Array) -> 
         push.steps[taken, j] = d[j]
     for i in range(len(push.seen)):
         push.places[taken, i] = push.seen[i]
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         push.shifts[taken, k] = 0.0
         if data.acts[k] and in_place(layout, k):
             push.shifts[taken, k] = push.p[m] / push.scale[m]
             m += 1
-    push.kept[1] = taken + 1
+    push.kept[TAKEN] = taken + 1
 
 
 @kernel("boolean(Data, Push, float64, float64)", borrows=True)
@@ -353,9 +353,9 @@ def keep_if_near(data: Data, push: Push, off: float, before: float) -> bool:
     for i in range(len(data.q)):
         far, way = max(far, abs(data.q1[i] - push.seen[i])), max(way, abs(data.q1[i] - data.q[i]))
     near = far <= NEAR * way
-    if push.kept[0] > 0 and (near or (far * off <= LEAST * way * way and off <= SERVES * before)):
+    if push.kept[FACTORED] > 0 and (near or (far * off <= LEAST * way * way and off <= SERVES * before)):
         return not near
-    push.kept[0] = 0
+    push.kept[FACTORED] = 0
     return False
 
 
@@ -365,9 +365,9 @@ def foresee_gaps(layout: Layout, data: Data, push: Push, mean: Array, dt: float)
     way = data.V[9]
     for j in range(len(way)):
         way[j] = dt * (mean[j] - push.mean[j])
-        for s in range(push.kept[1]):
+        for s in range(push.kept[TAKEN]):
             way[j] -= push.steps[s, j]
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.acts[k] and in_place(layout, k):
             data.end.gap[k] += row_dot(layout, data.end.J, layout.start[k], way)
 
@@ -375,7 +375,7 @@ def foresee_gaps(layout: Layout, data: Data, push: Push, mean: Array, dt: float)
 @kernel("boolean(Model, Data, Push)", borrows=True)
 def shift_as_before(model: Model, data: Data, push: Push) -> bool:
     """Move q1 by the shifts of the last pass, from which only joints go on; False if a function failed."""
-    for s in range(push.kept[1]):
+    for s in range(push.kept[TAKEN]):
         if not move(model, data.q1, push.steps[s], 1.0, push.place):
             return False
         for i in range(len(data.q1)):
@@ -394,7 +394,7 @@ def keep_shifts_if_near(layout: Layout, data: Data, push: Push) -> None:
         far, way = max(far, abs(push.place[i] - data.moved[i])), max(way, abs(push.place[i] - data.q[i]))
         shift = max(shift, abs(data.q1[i] - data.moved[i]))
     if layout.who != FOREST and not (far * shift <= LEAST * way * way and joints_alone(layout, data)):
-        push.kept[1] = 0
+        push.kept[TAKEN] = 0
 
 
 @kernel(f"boolean(Model, Data, Push, {A1}, float64)", borrows=True)
@@ -407,10 +407,10 @@ def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) ->
     if layout.who != FOREST:
         return shift_as_before(model, data, push)
     keep_if_near(data, push, np.inf, np.inf)
-    ahead = push.kept[0] > 0 and not held_loosely(layout, data, push)
+    ahead = push.kept[FACTORED] > 0 and not held_loosely(layout, data, push)
     if ahead:
         foresee_gaps(layout, data, push, mean, dt)
-    push.kept[1] = 0
+    push.kept[TAKEN] = 0
     if not (ahead and shift_again(layout, data, push, holds_any(layout, push), d)):
         return True
     note_shift(layout, data, push, 0, d)
@@ -429,7 +429,7 @@ def left(layout: Layout, data: Data, push: Push, far: float, first: bool) -> tup
     what changes after a shift is far below what rates notice. The second: up to which it is whatever factor is at hand.
     """
     trees = layout.who == FOREST
-    if trees and push.kept[1] > 0:
+    if trees and push.kept[TAKEN] > 0:
         return 0.5 * ALLOWED, 0.0
     if trees or first:
         return max(CLOSE, SLIGHT * far), 0.0
@@ -471,15 +471,15 @@ def project(
     """
     layout, d, q, result = model.layout, data.V[2], data.q1, UNMOVED
     before, earlier, oldest = np.inf, np.inf, np.inf
-    stale = layout.who != FOREST and push.kept[1] > 0  # those of the pass before
+    stale = layout.who != FOREST and push.kept[TAKEN] > 0  # those of the pass before
     went = False
-    loosely, holds, taken = held_loosely(layout, data, push), holds_any(layout, push), push.kept[1]
+    loosely, holds, taken = held_loosely(layout, data, push), holds_any(layout, push), push.kept[TAKEN]
     while taken < PASSES:
         off = violation(layout, data, push, holds)
         if off <= limit(max(rough, STALE * enough if stale else enough), q):
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
-            holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
+            holds, taken, push.kept[TAKEN], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
             if not go_to(model, data, span, places, data.moved):
                 return FAULT
             went = True

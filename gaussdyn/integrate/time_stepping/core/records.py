@@ -26,7 +26,9 @@ E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHAN
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
 LOGGED = 17
 NO_ROWS, STRAIGHT, STEADY, LEVEL = range(4)  # entries of `Callback.known`
+ALL, ALL_ROWS, FIXED, FIXED_ROWS = range(4)  # entries of `Layout.counts`
 LOW, HIGH, NODE, NODES, BRANCH, ALONE = range(6)  # columns of `Layout.reach`
+PLUS, NONE = 0, 6  # rows of `Data.V` that are more than work space of one function
 PULL, REACH, PLACED, FASTEST, MISSED, LISTED, AHEAD, FOUND = 0, 4, 5, 6, 7, 8, 9, 10  # entries of `Shapes.numbers`
 
 
@@ -67,7 +69,8 @@ class Layout(NamedTuple):
     who : int
         PLANAR, PROGRAM, CALLBACK, SPATIAL or FOREST.
     counts : IntArray, shape (4,)
-        n, m, and how many of them are always the same: contacts of shapes come after these, with room for more.
+        ALL: n; ALL_ROWS: m. FIXED, FIXED_ROWS: how many of them are always the same: contacts of shapes come
+        after these, with room for more.
     kind, level : IntArray, shape (n,)
     start : IntArray, shape (n + 1,)
         The first row of every constraint.
@@ -380,7 +383,8 @@ class Data(NamedTuple):
         At the start, the middle and the end; `seen`: at the middle for the mean velocity.
     bound : Bound
     V : Array, shape (16, nv)
-        Work space.
+        PLUS: v+ as far as it is known, the free motion until the contact problem has been solved. NONE: zeros,
+        which nothing writes to. The others are work space of one function each.
     log : Array, shape (17,)
         See `E_` and its followers. AT: 0 where the laws hold at the end of the step; 1 + the constraint because of
         which they hold at its middle. KEPT: the fraction of all restitution. GAINED: work of the impulses, relative.

@@ -28,6 +28,8 @@ from .records import (
     CAP,
     EPS_N,
     EPS_T,
+    FIXED,
+    FIXED_ROWS,
     FOREST,
     HIGH,
     LOGGED,
@@ -157,7 +159,7 @@ def _built_in_plane(system: PlanarSystem, state: State, room: int) -> Built:
 
 def _carried(layout: Layout) -> Carried:
     """Return room for what goes from step to step with contacts of shapes."""
-    room = len(layout.kind) - int(layout.counts[2])
+    room = len(layout.kind) - int(layout.counts[FIXED])
     last = np.zeros(len(layout.reach))
     return Carried(_counts(room), _counts(1), _counts(room), _counts(room), last, _counts(room))
 
@@ -298,7 +300,7 @@ def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
     return Data(
         places[0], speeds[0], places[1], speeds[1], foreseen, places[2], places[3], tried, impulses[0], impulses[1],
         acts, joined, impulses[2], np.zeros(n), M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,
-        _bound(int(layout.counts[3])), np.zeros((16, nv)), np.zeros(LOGGED),
+        _bound(int(layout.counts[FIXED_ROWS])), np.zeros((16, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from ....mechanics.collision.vectors import V3, Vector, along, cross3, dot3, thr
 from ....mechanics.spatial.row_kernels import ZERO, Mechanism, add_wrench
 from ....mechanics.trees.forest import ABOVE, LAST, ROOT, Forest
 from ....mechanics.trees.kinematics import ask_for, place_asked
-from .records import HIGH, LOW, Layout, Rows, Shapes
+from .records import ALL, FIXED, HIGH, LOW, Layout, Rows, Shapes
 
 
 @kernel("int64(int64, int64)", inline=True, borrows=True)
@@ -21,7 +21,7 @@ def body_at(body: int, n: int) -> int:
 @kernel(f"void(Layout, Shapes, {A2}, {A3}, int64, Rows)", borrows=True)
 def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
     """Fill in gap and law of contact k, and its directions in `shapes`."""
-    f, out = k - layout.counts[2], shapes.out[0]
+    f, out = k - layout.counts[FIXED], shapes.out[0]
     a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
     feature_geometry(shapes.kind[f], shapes.data[f], x[a], R[a], x[b], R[b], out)
     rows.chart[k] = rows.keeps[k] if rows.keeps[k] != 0 else chart_at(out[1:4])
@@ -39,7 +39,7 @@ def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int,
     for i in range(layout.start[k], layout.start[k + 1]):
         for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
             rows.J[i, j] = 0.0
-    f, first, frame = k - layout.counts[2], layout.start[k], shapes.frame
+    f, first, frame = k - layout.counts[FIXED], layout.start[k], shapes.frame
     a, b = body_at(shapes.bodies[f, 0], len(tables.x)), body_at(shapes.bodies[f, 1], len(tables.x))
     point = three(shapes.out[0], 4)
     arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
@@ -115,7 +115,7 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
     contact_geometry(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
     if rows.asked[k] == 0 and rows.gap[k] > 0.0:
         return
-    f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
+    f, first, n = k - layout.counts[FIXED], layout.start[k], layout.start[k + 1] - layout.start[k]
     for i in range(first, first + n):
         rows.rate[i] = 0.0
     a, b = body_at(shapes.bodies[f, 0], len(forest.moving.x)), body_at(shapes.bodies[f, 1], len(forest.moving.x))
@@ -148,7 +148,7 @@ def gap_of_trees(layout: Layout, shapes: Shapes, forest: Forest, normals: bool, 
     contact_geometry(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
     if not (normals if rows.asked[k] != 0 else rows.gap[k] <= 0.0):
         return
-    f, first = k - layout.counts[2], layout.start[k]
+    f, first = k - layout.counts[FIXED], layout.start[k]
     clear_branch(forest, body_at(shapes.bodies[f, 1], len(forest.moving.x)), first, 1, rows)
     for side in range(2):
         add_normal(forest, shapes, f, side, first, rows)
@@ -167,9 +167,9 @@ def going(forest: Forest, v: Array, b: int) -> tuple[Vector, Vector]:
 @kernel(f"void(Layout, Shapes, Forest, {A1}, {I1})", borrows=True)
 def place_touching(layout: Layout, shapes: Shapes, forest: Forest, q: Array, acts: IntArray) -> None:
     """Put the bodies at q that have contacts that act."""
-    for k in range(layout.counts[2], layout.counts[0]):
+    for k in range(layout.counts[FIXED], layout.counts[ALL]):
         for side in range(2 if acts[k] else 0):
-            ask_for(forest.trees, forest.moving, shapes.bodies[k - layout.counts[2], side])
+            ask_for(forest.trees, forest.moving, shapes.bodies[k - layout.counts[FIXED], side])
     place_asked(forest.trees, forest.moving, q)
 
 
@@ -178,10 +178,10 @@ def rates_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, act
     """Fill in gaps and rates of the contacts of trees that act; those of the same bodies come one after the other."""
     x, root, frame, last = forest.moving.x, forest.trees.bodies, shapes.frame, -1
     w = u = spin = pace = ZERO
-    for k in range(layout.counts[2], layout.counts[0]):
+    for k in range(layout.counts[FIXED], layout.counts[ALL]):
         if acts[k] == 0:
             continue
-        f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
+        f, first, n = k - layout.counts[FIXED], layout.start[k], layout.start[k + 1] - layout.start[k]
         a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
         contact_geometry(layout, shapes, x, forest.moving.R, k, rows)
         if last < 0 or shapes.bodies[f, 0] != shapes.bodies[last, 0] or shapes.bodies[f, 1] != shapes.bodies[last, 1]:

@@ -28,15 +28,18 @@ from .problem.dependent_joints import COUNT, contrary
 from .problem.standstill import bring_to_rest
 from .projection import Push
 from .records import (
+    ALL,
     DEPENDENT,
     DONE,
     E_,
     FAULT,
+    FIXED,
     FOREST,
     GOAL,
     HARD,
     MASS,
     PASSES,
+    PLUS,
     UNSETTLED,
     Data,
     Layout,
@@ -86,8 +89,8 @@ def turned(model: Model, data: Data, dt: float) -> float:
     Two contacts of the same bodies have points that stay as far apart; inf: there are none. What turns by w dt / 2 on
     its way to the end has points there whose speeds are others by as much as that times its fastest point's.
     """
-    joints, s, last, most, some = model.layout.counts[2], model.shapes, -1, 0.0, False
-    for f in range(model.layout.counts[0] - joints if model.layout.who == FOREST else 0):
+    joints, s, last, most, some = model.layout.counts[FIXED], model.shapes, -1, 0.0, False
+    for f in range(model.layout.counts[ALL] - joints if model.layout.who == FOREST else 0):
         if data.acts[joints + f] == 0:
             continue
         if last >= 0 and s.bodies[f, 0] == s.bodies[last, 0] and s.bodies[f, 1] == s.bodies[last, 1]:
@@ -112,10 +115,10 @@ def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span
     layout, x, far, size, off = model.layout, data.V[11], 0.0, 0.0, turned(model, data, span.dt)
     if not put_rates_there(model, data, work, span, True):
         return
-    if data.log[PASSES] > 0.0:  # contacts have joined since, and V[0] is what the others led to
-        put_free_motion(layout, data.seen, data, problem, span.dt, data.V[0])
+    if data.log[PASSES] > 0.0:  # contacts have joined since, and V[PLUS] is what the others led to
+        put_free_motion(layout, data.seen, data, problem, span.dt, data.V[PLUS])
     for j in range(len(x)):
-        x[j] = data.V[0, j]
+        x[j] = data.V[PLUS, j]
     if not solve_roughly(layout, data.seen, data, problem, x, AGREED if off < np.inf else AS_FORESEEN):
         return
     for j in range(len(x)):
@@ -128,11 +131,11 @@ def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span
 def near_rest(layout: Layout, data: Data, work: Work) -> bool:
     """Return whether v+ has little left of the speeds at hand: while a tree moves, rounding is no worse at its feet."""
     far = size = 0.0
-    for k in range(layout.counts[2]):
+    for k in range(layout.counts[FIXED]):
         if data.slides[k] != 0.0:
             return False
     for j in range(len(data.v)):
-        far, size = max(far, abs(data.V[0, j])), max(size, work.speed[j])
+        far, size = max(far, abs(data.V[PLUS, j])), max(size, work.speed[j])
     return far <= SETTLING * size
 
 

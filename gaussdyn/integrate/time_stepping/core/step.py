@@ -40,7 +40,7 @@ from .keep import keep_step
 from .passes import settle
 from .problem.contact_problem import Problem
 from .problem.dependent_joints import LOOKED
-from .projection import Push
+from .projection import FACTORED, TAKEN, Push
 from .records import (
     AT,
     DEPENDENT,
@@ -141,7 +141,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
     for _ in range(2):
         for i in range(len(data.log)):
             data.log[i] = 0.0
-        data.log[KEPT], push.kept[0], push.kept[1] = 1.0, 0, 0
+        data.log[KEPT], push.kept[FACTORED], push.kept[TAKEN] = 1.0, 0, 0
         code, last = begin(model, data, work, span), misses(model)
         if code == DONE:
             code = settle_all(model, data, work, push, problem, span, False)
@@ -161,7 +161,7 @@ def retake_step(
     """
     for i in range(len(data.log)):
         data.log[i] = 0.0
-    data.log[AT], data.log[KEPT], push.kept[0], push.kept[1] = laws[0], laws[1], 0, 0
+    data.log[AT], data.log[KEPT], push.kept[FACTORED], push.kept[TAKEN] = laws[0], laws[1], 0, 0
     if not begin_anew(model, data, work, span):
         return FAULT
     code = settle_all(model, data, work, push, problem, span, False)
@@ -207,7 +207,7 @@ def retake_at_middle(model: Model, data: Data, work: Work, push: Push, problem: 
 def resume_step(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, accepts: bool
 ) -> int:  # fmt: skip
-    """Go on with a step that stopped at a contact problem, whose answer is in p and V[0] now.
+    """Go on with a step that stopped at a contact problem, whose answer is in p and V[PLUS] now.
 
     accepts: whether an impact may gain energy.
     """

@@ -11,9 +11,25 @@ from .contact_list import list_contacts
 from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
 from .linear import add_row, dot, factor_mass, multiply_abs, multiply_mass, solve_nodes
 from .problem.dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
-from .projection import FAILED, Push, project
+from .projection import FACTORED, FAILED, TAKEN, Push, project
 from .projection import FAULT as UNANSWERED
-from .records import DEPENDENT, DONE, FAULT, FOREST, MASS, PROGRAM, ROOM, Data, Layout, Model, Span
+from .records import (
+    ALL,
+    DEPENDENT,
+    DONE,
+    FAULT,
+    FIXED,
+    FOREST,
+    MASS,
+    NONE,
+    PLUS,
+    PROGRAM,
+    ROOM,
+    Data,
+    Layout,
+    Model,
+    Span,
+)
 from .work_space import Work
 
 
@@ -22,8 +38,8 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     """Put v1 = free motion + what the last impulses of the constraints that act do, unless that is too fast."""
     nv, push, Mv, some = len(data.v), data.V[1], data.V[2], False
     for j in range(nv):
-        push[j], data.v1[j] = 0.0, data.V[0, j]
-    for k in range(layout.counts[0]):
+        push[j], data.v1[j] = 0.0, data.V[PLUS, j]
+    for k in range(layout.counts[ALL]):
         for i in range(layout.start[k], layout.start[k + 1]):
             data.p[i] = data.last[i] if data.acts[k] else 0.0
             if data.p[i] != 0.0:
@@ -34,7 +50,7 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     solve_nodes(data.L, data.inverse, layout, push, push)
     fast = False
     for j in range(nv):
-        data.v1[j] = data.V[0, j] + push[j]
+        data.v1[j] = data.V[PLUS, j] + push[j]
         fast = fast or not abs(data.v1[j]) <= 2.0 * work.speed[j]
     if not fast:  # then its energy is no larger than that of twice these speeds
         return
@@ -43,7 +59,7 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     multiply_abs(data.M, layout.nodes, work.speed, Mv)
     if not energy <= 4.0 * dot(work.speed, Mv):
         for j in range(nv):
-            data.v1[j] = data.V[0, j]
+            data.v1[j] = data.V[PLUS, j]
 
 
 @kernel("void(Model, Data, Span)", borrows=True)
@@ -53,13 +69,13 @@ def slide_freely(model: Model, data: Data, span: Span) -> None:
     if find_sliding(model, data, span, push):
         solve_nodes(data.L, data.inverse, model.layout, push, push)
         for j in range(len(data.v)):
-            data.V[0, j] += push[j]
+            data.V[PLUS, j] += push[j]
 
 
 @kernel("int64(Model, Data, Work, Span)", borrows=True)
 def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     """Evaluate the middle, find what acts, and guess v+: with the impulses of the last step where that is plausible."""
-    layout, nv, none, place = model.layout, len(data.v), data.V[6], data.middle
+    layout, nv, none, place = model.layout, len(data.v), data.V[NONE], data.middle
     t = span.t + (1.0 - span.theta) * span.dt
     for j in range(nv):
         none[j] = 0.0
@@ -76,10 +92,10 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
         return FAULT
     if not factor_mass(layout, data):
         return MASS
-    solve_nodes(data.L, data.inverse, layout, data.h, data.V[0])
+    solve_nodes(data.L, data.inverse, layout, data.h, data.V[PLUS])
     for j in range(nv):
-        data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
-        work.speed[j] = abs(data.v[j]) + abs(data.V[0, j])
+        data.V[PLUS, j] = data.v[j] + span.dt * data.V[PLUS, j]
+        work.speed[j] = abs(data.v[j]) + abs(data.V[PLUS, j])
     if not find_acting(model, data, span, work.speed):
         return FAULT
     first_guess(layout, data, work)
@@ -92,16 +108,16 @@ def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the first guess of v+ again, for what acts now; False where a function failed."""
     t = span.t + (1.0 - span.theta) * span.dt
     forget_program(model.program)
-    if not mass_at(model, data.middle, data.V[6], data.M):
+    if not mass_at(model, data.middle, data.V[NONE], data.M):
         return False
     resist(model, data.middle, data.v, span.theta * span.dt, data.M)
     if not factor_mass(model.layout, data):
         return False
     if not force_at(model, t, data.middle, data.v, data.h):
         return False
-    solve_nodes(data.L, data.inverse, model.layout, data.h, data.V[0])
+    solve_nodes(data.L, data.inverse, model.layout, data.h, data.V[PLUS])
     for j in range(len(data.v)):
-        data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
+        data.V[PLUS, j] = data.v[j] + span.dt * data.V[PLUS, j]
     let_stick(model.layout, data)
     first_guess(model.layout, data, work)
     return True
@@ -123,9 +139,9 @@ def begin(model: Model, data: Data, work: Work, span: Span) -> int:
 def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: Span) -> int:
     """Begin at the configuration that joints allow next to the middle; DEPENDENT if none is near."""
     layout, t = model.layout, span.t + (1.0 - span.theta) * span.dt
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         row = layout.start[k]
-        data.acts[k] = int(k < layout.counts[2] and data.bound.of_row[row] >= 0)
+        data.acts[k] = int(k < layout.counts[FIXED] and data.bound.of_row[row] >= 0)
         push.target[k] = np.nan
     for i in range(len(data.q)):
         data.q1[i] = data.moved[i] = data.middle[i]
@@ -134,9 +150,9 @@ def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: S
     there = Span(span.t, span.dt, t, span.theta, span.gap, span.speed, span.tol, span.project, True)
     if not rows_at(model, t, data.q1, data.v1, data.end):
         return FAULT
-    push.kept[0] = push.kept[1] = 0
+    push.kept[FACTORED] = push.kept[TAKEN] = 0
     said = project(model, data, push, there, False, CLOSE, 0.0)
-    push.kept[0] = push.kept[1] = 0
+    push.kept[FACTORED] = push.kept[TAKEN] = 0
     off = way = 0.0
     for i in range(len(data.q)):
         off, way = off + (data.middle[i] - data.q1[i]) ** 2, way + (data.middle[i] - data.q[i]) ** 2

@@ -15,11 +15,14 @@ from .linear import dot, multiply_abs, multiply_mass, row_dot, row_dot_abs
 from .problem.contact_problem import Problem, note_modes
 from .records import (
     ACCELERATION,
+    ALL,
+    ALL_ROWS,
     BEYOND,
     CHANGED,
     CONE,
     DONE,
     FAULT,
+    FIXED,
     FORCES,
     FOREST,
     GAINED,
@@ -28,6 +31,7 @@ from .records import (
     KINETIC,
     LIFTED,
     MOVED,
+    NONE,
     POTENTIAL,
     REACTIONS,
     SOFT,
@@ -43,7 +47,7 @@ from .work_space import STANDS, UNSEEN, Work
 def impact(layout: Layout, data: Data) -> int:
     """Return 1 + the contact with the largest impulse of those that have just closed, or rebound; 0 without any."""
     found, most = 0, 0.0
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         row = layout.start[k]
         if data.acts[k] and one_sided(layout, k) and data.p[row] > most:
             counts = not data.last[row] > 0.0
@@ -72,7 +76,7 @@ def work_gain(layout: Layout, data: Data, work: Work, v_mid: Array) -> float:
     """
     total, size, momentum = data.log[LIFTED], 0.0, data.V[5]
     multiply_abs(data.M, layout.nodes, work.speed, momentum)
-    for i in range(layout.counts[1]):
+    for i in range(layout.counts[ALL_ROWS]):
         if data.p[i] != 0.0:
             own = own_rate(layout, data, i)
             total += data.p[i] * (row_dot(layout, data.seen.J, i, v_mid) + own)
@@ -85,14 +89,14 @@ def work_gain(layout: Layout, data: Data, work: Work, v_mid: Array) -> float:
 def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     """Put the modes, count those that changed in the log, and drop impulses that have died away; return the cone."""
     changed, same = 0, layout.who == FOREST
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         work.mode[k] = -1
     sliding = False
-    for k in range(layout.counts[2]):
+    for k in range(layout.counts[FIXED]):
         if data.slides[k] != 0.0:
             work.mode[k], sliding = SLIP, True
     cone = note_modes(problem, work.mode, sliding)
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if data.acts[k] == 0:  # impulses of what does not act are zero
             changed, work.now[k] = changed + (work.now[k] != 0), 0
             for i in range(layout.start[k], layout.start[k + 1]):
@@ -116,7 +120,7 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
 def take_books(model: Model, data: Data, span: Span, v_mid: Array) -> bool:
     """Note energies, and the work of all forces and of the projection; False where a function failed."""
     layout, nv, log = model.layout, len(data.v), data.log
-    impulse, none, t = data.V[2], data.V[6], span.t + (1.0 - span.theta) * span.dt
+    impulse, none, t = data.V[2], data.V[NONE], span.t + (1.0 - span.theta) * span.dt
     for j in range(nv):
         data.V[3, j] = data.v1[j] - data.v[j]
     multiply_mass(data.M, layout.nodes, data.V[3], impulse)
@@ -145,7 +149,7 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
 
     BEYOND where the end is no state: numbers that have no squares.
     """
-    layout, log, v_mid, none = model.layout, data.log, data.V[1], data.V[6]
+    layout, log, v_mid, none = model.layout, data.log, data.V[1], data.V[NONE]
     if not np.isfinite(dot(data.q1, data.q1) + dot(data.v1, data.v1)):
         return BEYOND
     for j in range(len(data.v)):
@@ -154,7 +158,7 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
     hit = impact(layout, data)
     if (hit > 0 or work.course[UNSEEN] == 0) and not take_books(model, data, span, v_mid):
         return FAULT
-    for k in range(layout.counts[0]):
+    for k in range(layout.counts[ALL]):
         if one_sided(layout, k):
             log[GAP] = min(log[GAP], data.end.gap[k])
     if hit > 0:

@@ -7,10 +7,26 @@ from typing import NamedTuple
 from ...._jit import A1, A2, I1, I2, record
 from ....arrays import Array, IntArray
 
+SHAPE_KIND, SHAPE_BODY, SHAPE_BLOCK = 0, 1, 4  # columns of `SearchShapes.table`
+
 
 @record(I2, A2, I1, A2)
 class SearchShapes(NamedTuple):
-    """The s shapes, see `search.ShapeArrays`."""
+    """The s shapes, made by `search`.
+
+    Attributes
+    ----------
+    table : IntArray, shape (s, 5)
+        SHAPE_KIND: SPHERE, CAPSULE, ... (`primitives`). SHAPE_BODY: number of the body, -1 for the ground. Place of
+        its first feature among the first halves of ids, and among the second halves. SHAPE_BLOCK: first row of
+        its block in `solids`, -1 without.
+    forms : Array, shape (s, 15)
+        Place (3), FRAME (9, row by row) and SIZE (3) in the frame of the body.
+    off : IntArray, shape (k,)
+        Sorted keys i s + j, i < j, of pairs that never touch.
+    solids : Array, shape (k, 6)
+        Blocks of polyhedra and surfaces, see `solid_tables`, `surface_tables`.
+    """
 
     table: IntArray
     forms: Array

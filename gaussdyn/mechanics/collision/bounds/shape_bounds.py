@@ -6,37 +6,38 @@ import numpy as np
 
 from ...._jit import kernel
 from ....arrays import Array
-from ..primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, SURFACE
+from ..primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, FRAME, MESH, SIZE, SURFACE
 from ..solids import BLOCK, radius_of
 from ..terrain.surface_search import HIGH, LOW
 from ..vectors import A1, A2
-from .search_records import SearchShapes
-
-FRAME, SIZE = 3, 12  # columns of `SearchSpace.world`, before the bounds
+from .search_records import SHAPE_BLOCK, SHAPE_BODY, SHAPE_KIND, SearchShapes
 
 
 @kernel(f"float64(SearchShapes, {A2}, int64, int64)", borrows=True)
 def half_width(shapes: SearchShapes, world: Array, i: int, a: int) -> float:
     """Return how far shape i goes from its place along axis a of space, at most."""
-    kind, size, m = shapes.table[i, 0], shapes.forms[i], FRAME + 3 * a
+    kind, size, m = shapes.table[i, SHAPE_KIND], shapes.forms[i], FRAME + 3 * a
     x, y, z = abs(world[i, m]), abs(world[i, m + 1]), abs(world[i, m + 2])
     if kind == BOX:
-        return float(x * size[12] + y * size[13] + z * size[14])
+        return float(x * size[SIZE] + y * size[SIZE + 1] + z * size[SIZE + 2])
     if kind == ELLIPSOID:
-        x, y, z = x * size[12], y * size[13], z * size[14]
+        x, y, z = x * size[SIZE], y * size[SIZE + 1], z * size[SIZE + 2]
         return float(np.sqrt(x * x + y * y + z * z))
     if kind in (MESH, SURFACE):
-        solids, k = shapes.solids, shapes.table[i, 4] + 1
-        return min(float(x * solids[k, 2] + y * solids[k, 3] + z * solids[k, 4]), radius_of(solids, shapes.table[i, 4]))
+        solids, k = shapes.solids, shapes.table[i, SHAPE_BLOCK] + 1
+        return min(
+            float(x * solids[k, 2] + y * solids[k, 3] + z * solids[k, 4]),
+            radius_of(solids, shapes.table[i, SHAPE_BLOCK]),
+        )
     if kind == CYLINDER:
-        return float(np.sqrt(x * x + y * y) * size[12] + z * size[13])
-    return float(size[12] + (z * size[13] if kind == CAPSULE else 0.0))
+        return float(np.sqrt(x * x + y * y) * size[SIZE] + z * size[SIZE + 1])
+    return float(size[SIZE] + (z * size[SIZE + 1] if kind == CAPSULE else 0.0))
 
 
 @kernel(f"void(SearchShapes, {A2}, {A3}, {A2}, int64)", borrows=True)
 def place(shapes: SearchShapes, x: Array, R: Array, world: Array, i: int) -> None:
     """Put shape i into space."""
-    b, own, out = shapes.table[i, 1], shapes.forms[i], world[i]
+    b, own, out = shapes.table[i, SHAPE_BODY], shapes.forms[i], world[i]
     for k in range(SIZE + 3):
         out[k] = own[k]
     for a in range(3 if b >= 0 else 0):
@@ -44,13 +45,13 @@ def place(shapes: SearchShapes, x: Array, R: Array, world: Array, i: int) -> Non
         out[a] = (r * own[0] + s * own[1] + t * own[2]) + x[b, a]
         for c in range(FRAME, FRAME + 3):
             out[3 * a + c] = r * own[c] + s * own[c + 3] + t * own[c + 6]
-    out[BLOCK] = shapes.table[i, 4]
+    out[BLOCK] = shapes.table[i, SHAPE_BLOCK]
 
 
 @kernel(f"void(SearchShapes, float64, {A1}, {A2}, int64)", borrows=True)
 def put_bounds(shapes: SearchShapes, reach: float, travel: Array, world: Array, i: int) -> None:
     """Put the bounds of shape i along the axes of space, which allow for reach and travel."""
-    b, out = shapes.table[i, 1], world[i]
+    b, out = shapes.table[i, SHAPE_BODY], world[i]
     margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
     for a in range(3):
         extent = half_width(shapes, world, i, a)

@@ -15,7 +15,9 @@ from ..feature_kinematics import BALL_PLANE
 from ..nearest_direction import way_between
 from ..primitives import (
     BORDER,
+    HALF_LENGTH,
     NONE,
+    RADIUS,
     SAME,
     UP,
     axis_of,
@@ -58,7 +60,12 @@ Caps = tuple[int, int, int, float, float]  # two cylinders, the cap of the first
 def best_cap_of(world: Array, i: int, j: int, room: Array) -> tuple[int, float]:
     """Return the cap of cylinder i from which cylinder j is farthest, and how far."""
     z, rise = room[3, 2], abs(room[2, 2])
-    gap = abs(z) - world[i, 13] - world[j, 13] * rise - world[j, 12] * math.sqrt(max(0.0, 1.0 - rise * rise))
+    gap = (
+        abs(z)
+        - world[i, HALF_LENGTH]
+        - world[j, HALF_LENGTH] * rise
+        - world[j, RADIUS] * math.sqrt(max(0.0, 1.0 - rise * rise))
+    )
     return (1 if z > 0.0 else 0), gap
 
 
@@ -66,10 +73,10 @@ def best_cap_of(world: Array, i: int, j: int, room: Array) -> tuple[int, float]:
 def rim_on_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -> None:
     """Add the lowest point of a rim of the second cylinder over a cap of the first, or its points if it lies flat."""
     i, j, cap, limit, border = caps
-    s, r, R = 1.0 if cap else -1.0, world[j, 12], world[i, 12] + border
-    m, middle = turned_back(room, unit(2, s)), unit(2, world[j, 13] if other else -world[j, 13])
-    tilt, end, n = math.sqrt(m[0] * m[0] + m[1] * m[1]), unit(2, s * world[i, 13]), unit(2, s)
-    low = s * placed(room, middle)[2] - world[i, 13] - r * tilt
+    s, r, R = 1.0 if cap else -1.0, world[j, RADIUS], world[i, RADIUS] + border
+    m, middle = turned_back(room, unit(2, s)), unit(2, world[j, HALF_LENGTH] if other else -world[j, HALF_LENGTH])
+    tilt, end, n = math.sqrt(m[0] * m[0] + m[1] * m[1]), unit(2, s * world[i, HALF_LENGTH]), unit(2, s)
+    low = s * placed(room, middle)[2] - world[i, HALF_LENGTH] - r * tilt
     if low <= limit and tilt > TILTED:
         p = placed(room, along(middle, -r / tilt, (m[0], m[1], 0.0)))
         if p[0] * p[0] + p[1] * p[1] <= R * R:
@@ -85,15 +92,15 @@ def rim_on_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) 
 def under_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -> None:
     """Add points of the rim of the first cylinder's cap under that of the second, and where the two rims cross."""
     i, j, cap, limit, border = caps
-    s, t, R = 1.0 if cap else -1.0, 1.0 if other else -1.0, world[j, 12] - border
-    middle, end, n = unit(2, s * world[i, 13]), unit(2, t * world[j, 13]), unit(2, t)
+    s, t, R = 1.0 if cap else -1.0, 1.0 if other else -1.0, world[j, RADIUS] - border
+    middle, end, n = unit(2, s * world[i, HALF_LENGTH]), unit(2, t * world[j, HALF_LENGTH]), unit(2, t)
     for k in range(POINTS):
-        p = along(rim_place(world[i, 12], k), 1.0, middle)
+        p = along(rim_place(world[i, RADIUS], k), 1.0, middle)
         q = placed_back(room, p)
-        if q[0] * q[0] + q[1] * q[1] < R * R and t * q[2] - world[j, 13] <= limit:
+        if q[0] * q[0] + q[1] * q[1] < R * R and t * q[2] - world[j, HALF_LENGTH] <= limit:
             put(found, BALL_PLANE, (i, POINT + POINTS * cap + k, j, CAP + other), ball(p, 0.0), plane(end, n))
     c = placed(room, end)
-    apart2, a, b = c[0] * c[0] + c[1] * c[1], world[i, 12], world[j, 12]
+    apart2, a, b = c[0] * c[0] + c[1] * c[1], world[i, RADIUS], world[j, RADIUS]
     apart = math.sqrt(apart2)
     if apart <= abs(a - b) + border or apart >= a + b:
         return
@@ -102,7 +109,7 @@ def under_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -
     for which in range(2):
         side = aside if which else -aside
         p = ((along_way * c[0] - side * c[1]) / apart, (along_way * c[1] + side * c[0]) / apart, middle[2])
-        if t * placed_back(room, p)[2] - world[j, 13] <= limit:
+        if t * placed_back(room, p)[2] - world[j, HALF_LENGTH] <= limit:
             label = (i, PASS + 2 * cap + which, j, CAP + other)
             put(found, BALL_PLANE, label, ball(p, 0.0), plane(end, n))
 
@@ -123,9 +130,9 @@ def cylinder_on_cap(world: Array, caps: Caps, room: Array, found: Array) -> None
 @kernel(f"Tuple((float64, {V3}))({A2}, int64, int64, int64, int64, {V3})", borrows=True)
 def rims_apart(world: Array, i: int, cap: int, j: int, other: int, guess: Vector) -> tuple[float, Vector]:
     """Return the gap of two rims and the normal in space; -1e300 if the caps do not look at each other."""
-    ea, eb, ra, rb = axis_of(world, i, 2), axis_of(world, j, 2), world[i, 12], world[j, 12]
-    a = to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13]))
-    d = along(a, -1.0, to_space(world, j, unit(2, world[j, 13] if other else -world[j, 13])))
+    ea, eb, ra, rb = axis_of(world, i, 2), axis_of(world, j, 2), world[i, RADIUS], world[j, RADIUS]
+    a = to_space(world, i, unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH]))
+    d = along(a, -1.0, to_space(world, j, unit(2, world[j, HALF_LENGTH] if other else -world[j, HALF_LENGTH])))
     n = common_normal(d, ea, eb, ra, rb, guess)
     t, s = tangents(RIM_RIM, n, eb)
     g, _, _ = slope(n, d, ea, eb, ra, rb)
@@ -150,11 +157,11 @@ def rims(
     guess = along(guess, -v[2], axis_of(world, i, 2))  # into i
     cap, other = (1 if v[2] > 0.0 else 0), (1 if dot3(guess, axis_of(world, j, 2)) > 0.0 else 0)
     gap, n = rims_apart(world, i, cap, j, other, guess)
-    sides = (line(NONE, UP, world[i, 12]), line(NONE, UP, world[j, 12]))
+    sides = (line(NONE, UP, world[i, RADIUS]), line(NONE, UP, world[j, RADIUS]))
     first, m, t = rim_over_line(world, i, cap, j, sides[1], guess)
     second, k, s = rim_over_line(world, j, other, i, sides[0], along(ZERO, -1.0, guess))
-    first = first if abs(t) <= world[j, 13] else -1e300
-    second = second if abs(s) <= world[i, 13] else -1e300
+    first = first if abs(t) <= world[j, HALF_LENGTH] else -1e300
+    second = second if abs(s) <= world[i, HALF_LENGTH] else -1e300
     most = max(gap, first, second)
     if most <= above or most > limit:
         return most
@@ -163,9 +170,14 @@ def rims(
     elif second == most:
         put_rim_on_line((j, RIM + other, i, 0), world, sides[0], k, s, found)
     else:
-        a, b = unit(2, world[i, 13] if cap else -world[i, 13]), unit(2, world[j, 13] if other else -world[j, 13])
+        a, b = (
+            unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH]),
+            unit(2, world[j, HALF_LENGTH] if other else -world[j, HALF_LENGTH]),
+        )
         label = (i, RIM + cap, j, RIM + other)
-        put_with_guess(found, RIM_RIM, label, disc(a, world[i, 12]), disc(b, world[j, 12]), seen_from(world, j, n))
+        put_with_guess(
+            found, RIM_RIM, label, disc(a, world[i, RADIUS]), disc(b, world[j, RADIUS]), seen_from(world, j, n)
+        )
     return most
 
 
@@ -174,13 +186,13 @@ def sides_apart(world: Array, i: int, j: int) -> float:
     """Return how far the sides of two cylinders are apart; -1e300 if they do not pass each other."""
     ea, eb = axis_of(world, i, 2), axis_of(world, j, 2)
     d, m = along(centre_of(world, i), -1.0, centre_of(world, j)), cross3(ea, eb)
-    k2, r = dot3(m, m), world[i, 12] + world[j, 12]
+    k2, r = dot3(m, m), world[i, RADIUS] + world[j, RADIUS]
     if k2 < 1e-8:
         t = dot3(d, eb)
         p = along(d, -t, eb)
-        return math.sqrt(dot3(p, p)) - r if abs(t) <= world[i, 13] + world[j, 13] else -1e300
+        return math.sqrt(dot3(p, p)) - r if abs(t) <= world[i, HALF_LENGTH] + world[j, HALF_LENGTH] else -1e300
     s, t = -dot3(cross3(d, eb), m) / k2, -dot3(cross3(d, ea), m) / k2
-    if abs(s) >= world[i, 13] or abs(t) >= world[j, 13]:
+    if abs(s) >= world[i, HALF_LENGTH] or abs(t) >= world[j, HALF_LENGTH]:
         return -1e300
     return float(abs(dot3(d, m)) / math.sqrt(k2) - r)
 
@@ -191,7 +203,7 @@ def cylinder_cylinder(
 ) -> None:  # fmt: skip
     """Add the contacts of two cylinders."""
     relative(world, i, j, room)
-    size = max(world[i, 12], world[i, 13], world[j, 12], world[j, 13])
+    size = max(world[i, RADIUS], world[i, HALF_LENGTH], world[j, RADIUS], world[j, HALF_LENGTH])
     same, border = SAME * size, BORDER * size
     cap, gap = best_cap_of(world, i, j, room)
     side = sides_apart(world, i, j)

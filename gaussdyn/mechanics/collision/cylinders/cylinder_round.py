@@ -16,9 +16,11 @@ from ..feature_kinematics import BALL_LINE, BALL_PLANE
 from ..primitives import (
     BORDER,
     END,
+    HALF_LENGTH,
     LABEL,
     LEVEL,
     NONE,
+    RADIUS,
     UP,
     Label,
     Primitive,
@@ -73,11 +75,11 @@ def rim_place(radius: float, m: int) -> Vector:
 def cylinder_plane(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of cylinder i with half-space j."""
     n = axis_of(world, j, 2)
-    m, r, up = seen_from(world, i, n), world[i, 12], (0.0, 0.0, 1.0)
+    m, r, up = seen_from(world, i, n), world[i, RADIUS], (0.0, 0.0, 1.0)
     height = dot3(n, along(centre_of(world, i), -1.0, centre_of(world, j)))
     across = math.sqrt(m[0] * m[0] + m[1] * m[1])
     for cap in range(2):
-        middle = (0.0, 0.0, world[i, 13] if cap else -world[i, 13])
+        middle = (0.0, 0.0, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH])
         low = height + m[2] * middle[2] - r * across
         if low <= limit and across > TILTED:
             put(found, DISC_PLANE, (i, RIM + cap, j, 0), disc(middle, r), plane(NONE, up))
@@ -93,7 +95,7 @@ def ball_cylinder(world: Array, i: int, feature: int, at: Vector, j: int, limit:
 
     A point (radius 0) has none with rims.
     """
-    r, R, h = world[i, 12], world[j, 12], world[j, 13]
+    r, R, h = world[i, RADIUS], world[j, RADIUS], world[j, HALF_LENGTH]
     p = to_shape(world, j, to_space(world, i, at))
     out, over, border = math.sqrt(p[0] * p[0] + p[1] * p[1]) - R, abs(p[2]) - h, BORDER * max(R, h)
     cap = 1 if p[2] > 0.0 else 0
@@ -117,8 +119,12 @@ def rim_near_line(
     The spoke where to start, the guess (for a rim along a line that it touches), the normal and the spoke stand in
     space. The normal looks out of what is beside the rim: the side and the cap. If none was found the gap is -1e300.
     """
-    r, ea, eb = world[i, 12], axis_of(world, i, 2), to_axes(world, j, edge.axis)
-    d = along(to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13])), -1.0, to_space(world, j, edge.point))
+    r, ea, eb = world[i, RADIUS], axis_of(world, i, 2), to_axes(world, j, edge.axis)
+    d = along(
+        to_space(world, i, unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH])),
+        -1.0,
+        to_space(world, j, edge.point),
+    )
     one = nearest_on_rim(d, ea, eb, r, start)
     n = one.normal if one.normal != ZERO else normalized(along(guess, -dot3(guess, eb), eb))
     if dot3(n, along(one.spoke, 1.0 if cap else -1.0, ea)) > 0.0:
@@ -134,8 +140,11 @@ def line_over_cap(world: Array, i: int, cap: int, j: int, edge: Primitive) -> tu
 
     Nothing where that is no more than what is level with it: the line runs along the rim.
     """
-    middle, u = unit(2, world[i, 13] if cap else -world[i, 13]), seen_from(world, i, to_axes(world, j, edge.axis))
-    q, r = along(to_shape(world, i, to_space(world, j, edge.point)), -1.0, middle), world[i, 12]
+    middle, u = (
+        unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH]),
+        seen_from(world, i, to_axes(world, j, edge.axis)),
+    )
+    q, r = along(to_shape(world, i, to_space(world, j, edge.point)), -1.0, middle), world[i, RADIUS]
     flat = u[0] * u[0] + u[1] * u[1]
     if flat < FLAT_WAY:
         return 0.0, 0.0, 0.0
@@ -150,7 +159,7 @@ def line_over_cap(world: Array, i: int, cap: int, j: int, edge: Primitive) -> tu
 @kernel(f"{V3}({A2}, int64, int64, int64, Primitive, float64)", borrows=True)
 def spoke_to(world: Array, i: int, cap: int, j: int, edge: Primitive, at: float) -> Vector:
     """Return the spoke of a cap of cylinder i towards a place on a line of shape j, in space."""
-    centre = to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13]))
+    centre = to_space(world, i, unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH]))
     p = to_space(world, j, along(edge.point, at, edge.axis))
     return spoke_towards(along(p, -1.0, centre), axis_of(world, i, 2))
 
@@ -174,7 +183,7 @@ def rim_over_line(
     Where the line passes over the cap it is one of two crossings.
     """
     cut, first, last = line_over_cap(world, i, cap, j, edge)
-    centre = to_shape(world, j, to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13])))
+    centre = to_shape(world, j, to_space(world, i, unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH])))
     best, normal, at, place = -1e300, guess, 0.0, dot3(along(centre, -1.0, edge.point), edge.axis)
     for which in range(3 if cut > 0.0 else 1):
         start = spoke_to(world, i, cap, j, edge, place)
@@ -193,8 +202,8 @@ def put_rim_on_line(label: Label, world: Array, edge: Primitive, n: Vector, at: 
     """
     i, feature, j, _ = label
     cap = feature - RIM if feature < PASS else (feature - PASS) // 2
-    middle = unit(2, world[i, 13] if cap else -world[i, 13])
-    put_with_guess(found, RIM_LINE, label, disc(middle, world[i, 12]), edge, seen_from(world, j, n))
+    middle = unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH])
+    put_with_guess(found, RIM_LINE, label, disc(middle, world[i, RADIUS]), edge, seen_from(world, j, n))
     c = int(found[0, 0])
     if c < len(found):
         found[c, 17] = 0.0 if feature < PASS else (-1.0 if cap else 1.0) * (1 + (feature - PASS) % 2)
@@ -205,18 +214,18 @@ def put_rim_on_line(label: Label, world: Array, edge: Primitive, n: Vector, at: 
 def way_to_rim(world: Array, i: int, cap: int, j: int, s: float) -> Vector:
     """Return about the shortest way to a rim of cylinder i from the axis of shape j: nearest points in turn."""
     ea, e = axis_of(world, i, 2), axis_of(world, j, 2)
-    c = to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13]))
+    c = to_space(world, i, unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH]))
     d, way = along(c, -1.0, centre_of(world, j)), ZERO
     for _ in range(6):
-        way, _ = rim_point(along(along(ZERO, s, e), -1.0, d), ZERO, ea, ZERO, world[i, 12])
-        s = max(-world[j, 13], min(world[j, 13], dot3(along(d, 1.0, way), e)))
+        way, _ = rim_point(along(along(ZERO, s, e), -1.0, d), ZERO, ea, ZERO, world[i, RADIUS])
+        s = max(-world[j, HALF_LENGTH], min(world[j, HALF_LENGTH], dot3(along(d, 1.0, way), e)))
     return along(along(d, 1.0, way), -s, e)
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def rims_on_axis(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of the rims of cylinder i with the side of cylinder or capsule j, between its ends."""
-    r, h = world[j, 12], world[j, 13]
+    r, h = world[j, RADIUS], world[j, HALF_LENGTH]
     side = line(NONE, UP, r)
     for cap in range(2):
         least, normal, at = 1e300, ZERO, 0.0
@@ -234,7 +243,7 @@ def rims_on_axis(world: Array, i: int, j: int, limit: float, found: Array) -> No
 def axis_over_caps(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add where the axis of shape i, lying on a cap of cylinder j, passes over its rim: balls on the cap."""
     _, p, e, reach, r = axis_seen_from(world, j, i)
-    R, flat = world[j, 12], 1.0 - e[2] * e[2]
+    R, flat = world[j, RADIUS], 1.0 - e[2] * e[2]
     if abs(e[2]) > LYING:
         return
     cap, middle = 1 if p[2] > 0.0 else 0, -(p[0] * e[0] + p[1] * e[1]) / flat
@@ -244,10 +253,10 @@ def axis_over_caps(world: Array, i: int, j: int, limit: float, found: Array) -> 
         return
     for which in range(2):
         t = middle + (1.0 if which else -1.0) * math.sqrt(room / flat)
-        gap = (p[2] + t * e[2]) * (1.0 if cap else -1.0) - world[j, 13] - r
+        gap = (p[2] + t * e[2]) * (1.0 if cap else -1.0) - world[j, HALF_LENGTH] - r
         if abs(t) < reach and gap <= limit:
             label = (i, 0, j, PASS + 2 * cap + which)
-            b, n = unit(2, world[j, 13] if cap else -world[j, 13]), unit(2, 1.0 if cap else -1.0)
+            b, n = unit(2, world[j, HALF_LENGTH] if cap else -world[j, HALF_LENGTH]), unit(2, 1.0 if cap else -1.0)
             put(found, BALL_PLANE, label, ball((0.0, 0.0, t), r), plane(b, n))
 
 
@@ -255,7 +264,9 @@ def axis_over_caps(world: Array, i: int, j: int, limit: float, found: Array) -> 
 def capsule_cylinder(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of capsule i with cylinder j: its ends, its axis past the side, the rims and over the caps."""
     for end in range(2):
-        ball_cylinder(world, i, END + end, unit(2, world[i, 13] if end else -world[i, 13]), j, limit, found)
+        ball_cylinder(
+            world, i, END + end, unit(2, world[i, HALF_LENGTH] if end else -world[i, HALF_LENGTH]), j, limit, found
+        )
     axis_axis(world, i, j, limit, found)
     rims_on_axis(world, j, i, limit, found)
     axis_over_caps(world, i, j, limit, found)

@@ -21,10 +21,12 @@ from ..feature_kinematics import BALL_LINE, BALL_PLANE
 from ..nearest_direction import row3, way_between
 from ..primitives import (
     BORDER,
+    HALF_LENGTH,
     KIND,
     LABEL,
     LEVEL,
     NONE,
+    RADIUS,
     SAME,
     UP,
     Label,
@@ -100,8 +102,8 @@ def off_face(world: Array, solids: Array, i: int, j: int, f: int, room: Array) -
     block = int(world[i, BLOCK])
     n = normal_of(solids, block, f)
     rise = dot3(n, turned_by(room, (0.0, 0.0, 1.0)))
-    s = dot3(n, row3(room, 3)) - offset_of(solids, block, f) - world[j, 13] * abs(rise)
-    return float(s - world[j, 12] * math.sqrt(max(0.0, 1.0 - rise * rise)))
+    s = dot3(n, row3(room, 3)) - offset_of(solids, block, f) - world[j, HALF_LENGTH] * abs(rise)
+    return float(s - world[j, RADIUS] * math.sqrt(max(0.0, 1.0 - rise * rise)))
 
 
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, {A2})", borrows=True)
@@ -110,7 +112,7 @@ def best_face_for(world: Array, solids: Array, i: int, j: int, room: Array) -> t
     best, face = -1e300, 0
     for f in range(count_of(solids, int(world[i, BLOCK]), 2)):
         s = off_face(world, solids, i, j, f, room)
-        if s > best + SAME * world[j, 12]:
+        if s > best + SAME * world[j, RADIUS]:
             best, face = s, f
     return face, best
 
@@ -119,7 +121,7 @@ def best_face_for(world: Array, solids: Array, i: int, j: int, room: Array) -> t
 def is_level(world: Array, solids: Array, i: int, j: int, n: Vector, cap_gap: float, room: Array) -> bool:
     """Return whether cylinder j is level with a cap, or a face of solid i, across n: it slides over, see `box_box`."""
     block, e = int(world[i, BLOCK]), turned_by(room, (0.0, 0.0, 1.0))
-    level = LEVEL * min(max(world[j, 12], world[j, 13]), extent_of(solids, block))
+    level = LEVEL * min(max(world[j, RADIUS], world[j, HALF_LENGTH]), extent_of(solids, block))
     if cap_gap > -level and abs(dot3(n, e)) < LIKE_FACE:
         return True
     for f in range(count_of(solids, block, 2)):
@@ -133,8 +135,8 @@ def best_cap(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
     """Return the cap of cylinder j from which solid i is farthest, and how far."""
     block, e = int(world[i, BLOCK]), turned_by(room, (0.0, 0.0, 1.0))
     down, up = farthest_corner(solids, block, along(ZERO, -1.0, e)), farthest_corner(solids, block, e)
-    above = placed_back(room, corner_of(solids, block, down))[2] - world[j, 13]
-    below = -placed_back(room, corner_of(solids, block, up))[2] - world[j, 13]
+    above = placed_back(room, corner_of(solids, block, down))[2] - world[j, HALF_LENGTH]
+    below = -placed_back(room, corner_of(solids, block, up))[2] - world[j, HALF_LENGTH]
     return (1, above) if above > below else (0, below)
 
 
@@ -142,12 +144,12 @@ def best_cap(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
 def cap_on_face(world: Array, solids: Array, on: Plane, cap: int, room: Array, found: Array) -> None:
     """Add the lowest point of a rim over a face, and the points of the rim where it lies flat."""
     i, j, f, limit, border = on
-    block, r = int(world[i, BLOCK]), world[j, 12]
+    block, r = int(world[i, BLOCK]), world[j, RADIUS]
     n, top = normal_of(solids, block, f), offset_of(solids, block, f)
     m = turned_back(room, n)
     across = math.sqrt(m[0] * m[0] + m[1] * m[1])
     middle, foot, label = (
-        unit(2, world[j, 13] if cap else -world[j, 13]),
+        unit(2, world[j, HALF_LENGTH] if cap else -world[j, HALF_LENGTH]),
         along(ZERO, top, n),
         face_label(solids, block, f),
     )
@@ -167,13 +169,13 @@ def corners_on_cap(world: Array, solids: Array, on: Plane, room: Array, found: A
     """Add the corners of a solid that are on a cap."""
     i, j, cap, limit, border = on
     block, s = int(world[i, BLOCK]), 1.0 if cap else -1.0
-    R = world[j, 12] + border
+    R = world[j, RADIUS] + border
     for k in range(count_of(solids, block, 0)):
         p = corner_of(solids, block, k)
         q = placed_back(room, p)
-        if s * q[2] - world[j, 13] <= limit and s * q[2] > 0.0 and q[0] * q[0] + q[1] * q[1] <= R * R:
+        if s * q[2] - world[j, HALF_LENGTH] <= limit and s * q[2] > 0.0 and q[0] * q[0] + q[1] * q[1] <= R * R:
             label = (i, k, j, CAP + cap)
-            put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, 13]), unit(2, s)))
+            put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, HALF_LENGTH]), unit(2, s)))
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
@@ -187,7 +189,7 @@ def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array
     for e in range(count_of(solids, block, 1)):
         middle, u, half = edge_of(solids, block, e)
         q, w = placed_back(room, middle), turned_back(room, u)
-        if s * q[2] - abs(w[2]) * half - world[j, 13] > limit or (s * q[2] <= 0.0 and e != known):
+        if s * q[2] - abs(w[2]) * half - world[j, HALF_LENGTH] > limit or (s * q[2] <= 0.0 and e != known):
             continue
         edge = line(middle, u, 0.0)
         cut, first, last = line_over_cap(world, j, cap, i, edge)
@@ -310,9 +312,9 @@ def side_along_edge(world: Array, solids: Array, i: int, j: int, limit: float, f
         if abs(t) >= half + (1.0 - LEVEL) * axis.reach or not out_of_edge(solids, block, g, u, way, 0.0):
             continue
         far = math.sqrt(dot3(way, way))
-        if 0.0 < far <= world[j, 12] + limit:
+        if 0.0 < far <= world[j, RADIUS] + limit:
             ends_along_edge(world, solids, axis, i, g, along(NONE, 1.0 / far, way), found)
-        return g, far - world[j, 12]
+        return g, far - world[j, RADIUS]
     return -1, -1e300
 
 
@@ -326,7 +328,7 @@ def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, fou
     known, way = axis_on_edges(world, solids, axis, i, limit, found)
     if known < 0:
         way = axis_on_corners(world, solids, axis, i, limit, found)
-    return known, math.sqrt(dot3(way, way)) - world[j, 12] if way != NONE else -1e300
+    return known, math.sqrt(dot3(way, way)) - world[j, RADIUS] if way != NONE else -1e300
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
@@ -379,7 +381,7 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: A
     for cap in range(2):
         cap_on_face(world, solids, on, cap, room, found)
     if abs(rise) <= LYING:
-        axis = ShapeAxis(j, row3(room, 3), e, world[j, 13], world[j, 12])
+        axis = ShapeAxis(j, row3(room, 3), e, world[j, HALF_LENGTH], world[j, RADIUS])
         axis_on_face(world, solids, axis, i, f, limit, found, known)
 
 
@@ -387,7 +389,7 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: A
 def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of solid i with cylinder j."""
     relative(world, i, j, room)
-    same = SAME * max(extent_of(solids, int(world[i, BLOCK])), max(world[j, 12], world[j, 13]))
+    same = SAME * max(extent_of(solids, int(world[i, BLOCK])), max(world[j, RADIUS], world[j, HALF_LENGTH]))
     f, face_gap = best_face_for(world, solids, i, j, room)
     cap, cap_gap = best_cap(world, solids, i, j, room)
     flat = max(face_gap, cap_gap)

@@ -16,7 +16,9 @@ from ..primitives import (
     BORDER,
     ELLIPSOID_HERE,
     END,
+    HALF_LENGTH,
     NONE,
+    RADIUS,
     axis_of,
     ball,
     centre_of,
@@ -68,7 +70,7 @@ def turned_out(world: Array, i: int, n: Vector) -> Vector:
 @kernel(f"void({A2}, int64, int64, {V3}, int64, float64, {A2})", borrows=True)
 def ball_ellipsoid(world: Array, i: int, feature: int, at: Vector, j: int, limit: float, found: Array) -> None:
     """Add the contact of a ball about `at` (axes of shape i) with ellipsoid j."""
-    r, h, b = world[i, 12], size_of(world, j), to_space(world, i, at)
+    r, h, b = world[i, RADIUS], size_of(world, j), to_space(world, i, at)
     p, d = to_shape(world, j, b), along(centre_of(world, j), -1.0, b)
     guess = turned_out(world, j, (-p[0] / (h[0] * h[0]), -p[1] / (h[1] * h[1]), -p[2] / (h[2] * h[2])))
     A = matrix_of_shape(world, j)
@@ -91,11 +93,13 @@ def over_line(A: Matrix, d: Vector, e: Vector, guess: Vector) -> tuple[Vector, f
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def capsule_ellipsoid(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contact of capsule i with ellipsoid j: between its ends, or at the nearer one."""
-    e, d, r = axis_of(world, i, 2), along(centre_of(world, j), -1.0, centre_of(world, i)), world[i, 12]
+    e, d, r = axis_of(world, i, 2), along(centre_of(world, j), -1.0, centre_of(world, i)), world[i, RADIUS]
     n, gap, t = over_line(matrix_of_shape(world, j), d, e, d)
-    if abs(t) > world[i, 13]:
+    if abs(t) > world[i, HALF_LENGTH]:
         end = 1 if t > 0.0 else 0
-        ball_ellipsoid(world, i, END + end, unit(2, world[i, 13] if end else -world[i, 13]), j, limit, found)
+        ball_ellipsoid(
+            world, i, END + end, unit(2, world[i, HALF_LENGTH] if end else -world[i, HALF_LENGTH]), j, limit, found
+        )
     elif gap - r <= limit:
         guess = seen_from(world, i, n)
         put_with_guess(found, ELLIPSOID_LINE, (j, 0, i, 0), ELLIPSOID_HERE, line(NONE, unit(2, 1.0), r), guess)
@@ -124,8 +128,8 @@ def ellipsoid_ellipsoid(
 @kernel(f"void({A2}, int64, int64, int64, {V3}, float64, {A2})", borrows=True)
 def put_on_rim(world: Array, i: int, cap: int, j: int, guess: Vector, limit: float, found: Array) -> None:
     """Add the contact of a rim of cylinder i with ellipsoid j."""
-    A, e, r = matrix_of_shape(world, j), axis_of(world, i, 2), world[i, 12]
-    middle = unit(2, world[i, 13] if cap else -world[i, 13])
+    A, e, r = matrix_of_shape(world, j), axis_of(world, i, 2), world[i, RADIUS]
+    middle = unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH])
     d = along(centre_of(world, j), -1.0, to_space(world, i, middle))
     B = with_square(round_matrix(r), -r * r, e)
     n = rim_normal(d, e, A, r, guess)
@@ -147,7 +151,7 @@ def cylinder_ellipsoid(
         return
     guess, cap = turned_out(world, i, own), 1 if own[2] > 0.0 else 0
     A, e, s = matrix_of_shape(world, j), axis_of(world, i, 2), 1.0 if cap else -1.0
-    d, R, H = along(centre_of(world, j), -1.0, centre_of(world, i)), world[i, 12], world[i, 13]
+    d, R, H = along(centre_of(world, j), -1.0, centre_of(world, i)), world[i, RADIUS], world[i, HALF_LENGTH]
     p, h = farthest_along(A, along(ZERO, s, e))
     flat, q = s * dot3(e, d) - H - h, along(d, -1.0, p)
     out = along(q, -dot3(q, e), e)

@@ -21,7 +21,7 @@ from ..ellipsoids.ellipsoid_round import over_line
 from ..ellipsoids.ellipsoid_solid import CORNER, EDGE, FACE, NOTHING, Near, matrix_from, put_nearest, to_face
 from ..feature_kinematics import BALL_PLANE
 from ..nearest_direction import row3
-from ..primitives import BORDER, axis_of, ball, disc, line, plane, put, seen_from, unit
+from ..primitives import BORDER, HALF_LENGTH, RADIUS, axis_of, ball, disc, line, plane, put, seen_from, unit
 from ..rim_kinematics import DISC_PLANE, ZERO
 from ..smooth_kinematics import ELLIPSOID_BALL, M6, Matrix, farthest_along, round_matrix, smooth_normal
 from ..solid_solid import placed, placed_back
@@ -60,9 +60,9 @@ def rim_over_triangle(
     """Add the lowest point of a rim over a triangle, and the points of the rim where it lies flat."""
     i, j, limit, deep = touch
     f, face, cap = which
-    block, r = int(world[j, BLOCK]), world[i, 12]
+    block, r = int(world[j, BLOCK]), world[i, RADIUS]
     n, top, border = normal_of(solids, block, face), offset_of(solids, block, face), BORDER * extent_of(solids, block)
-    m, middle = turned_back(room, n), unit(2, world[i, 13] if cap else -world[i, 13])
+    m, middle = turned_back(room, n), unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH])
     across = math.sqrt(m[0] * m[0] + m[1] * m[1])
     low, label = dot3(n, placed(room, middle)) - top - r * across, face_label(solids, block, face)
     if low > limit or low < -deep:
@@ -82,7 +82,7 @@ def rim_over_triangle(
 def caps_on_ridges(world: Array, solids: Array, touch: Touch, f: int, room: Array, found: Array) -> None:
     """Add the convex corners of triangle f under caps, and its convex edges that a rim touches."""
     i, j, limit, deep = touch
-    block, R, H, e = int(world[j, BLOCK]), world[i, 12], world[i, 13], axis_of(world, i, 2)
+    block, R, H, e = int(world[j, BLOCK]), world[i, RADIUS], world[i, HALF_LENGTH], axis_of(world, i, 2)
     first, last = loop_of(solids, block, f)
     for row in range(first, last):
         k, g = int(solids[row, 0]), int(solids[row, 1])

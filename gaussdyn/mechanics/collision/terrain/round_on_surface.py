@@ -13,9 +13,11 @@ from ..feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
 from ..primitives import (
     BORDER,
     END,
+    HALF_LENGTH,
     KIND,
     LEVEL,
     NONE,
+    RADIUS,
     axis_seen_from,
     ball,
     line,
@@ -173,9 +175,9 @@ def axis_on_ridges(world: Array, solids: Array, touch: Touch, f: int, found: Arr
 def capsule_on_surface(world: Array, solids: Array, touch: Touch, found: Array) -> None:
     """Add the contacts of a capsule with a surface: its ends, and its axis over convex edges and corners."""
     i, j, _, _ = touch
-    r, block = world[i, 12], int(world[j, BLOCK])
+    r, block = world[i, RADIUS], int(world[j, BLOCK])
     for end in range(2):
-        at = unit(2, world[i, 13] if end else -world[i, 13])
+        at = unit(2, world[i, HALF_LENGTH] if end else -world[i, HALF_LENGTH])
         ball_on_surface(world, solids, touch, at, r, END + end, found)
     box, (count, rows) = bounds_of(world, i, j, touch[2]), triangles_of(solids, block)
     place = next_triangle(solids, block, box, 0)

@@ -16,6 +16,7 @@ from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.run.step_evidence import StepEvidence, as_arrays
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
 from gaussdyn.integrate.time_stepping.core.evaluate import forest_rates, gaps_at, rows_at
+from gaussdyn.integrate.time_stepping.core.records import ALL, FIXED
 from gaussdyn.integrate.worlds.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.trees import TreeSystem
@@ -141,11 +142,13 @@ def test_the_end_is_asked_for_gaps_and_rates_alone(case: int | str) -> None:
     kernels = CompiledSystem.of(system, state)
     many = kernels.advance_many(ONCE, state, 80, np.zeros(len(system.actuators)), record=False)
     model, data = kernels.parts.model, kernels.parts.data
-    rng, n, start = np.random.default_rng(0), model.layout.counts[0], model.layout.start
+    rng, n, start = np.random.default_rng(0), model.layout.counts[ALL], model.layout.start
     acts = data.acts[:n] != 0
     first_rows = start[:n][acts]
     turning = [
-        k for k in range(n) if acts[k] and (k >= model.layout.counts[2] or model.forest.couplings.kinds[k, WHAT] > RUB)
+        k
+        for k in range(n)
+        if acts[k] and (k >= model.layout.counts[FIXED] or model.forest.couplings.kinds[k, WHAT] > RUB)
     ]
     assert turning
     for _ in range(3):

@@ -13,7 +13,7 @@ from gaussdyn._jit import Held
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
 from gaussdyn.integrate.time_stepping.core.contact_list import list_contacts, misses, overlooked
-from gaussdyn.integrate.time_stepping.core.records import AHEAD, ALONE, HIGH, REACH
+from gaussdyn.integrate.time_stepping.core.records import AHEAD, ALL_ROWS, ALONE, FIXED_ROWS, HIGH, REACH
 from gaussdyn.integrate.time_stepping.core.row_model import built
 from gaussdyn.integrate.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
@@ -312,13 +312,13 @@ def test_rows_of_trees_end_where_their_branches_do() -> None:
         start = MoreauJean(dt=DT).advance(system, start, 10.0, control=np.array([0.5, -3.0, 0.2])).state
     assert any("/" in id for id in start.memory)  # feet have landed
     layout, data = kernels.parts.model.layout, kernels.parts.data
-    n, nv = int(layout.counts[1]), system.nv
+    n, nv = int(layout.counts[ALL_ROWS]), system.nv
     beyond = np.arange(nv) >= layout.reach[:n, HIGH, None]
-    assert beyond[: layout.counts[3]].any()
-    assert beyond[layout.counts[3] :].any()
+    assert beyond[: layout.counts[FIXED_ROWS]].any()
+    assert beyond[layout.counts[FIXED_ROWS] :].any()
     alone = layout.reach[:n, ALONE, None]
     beside = (alone > 0) & (alone != 1 + np.arange(nv))
-    assert beside[: layout.counts[3]].any()
+    assert beside[: layout.counts[FIXED_ROWS]].any()
     L = np.linalg.cholesky(data.M[::-1, ::-1]).T[::-1, ::-1]  # lower, M = L^T L
     for J in (data.mid.J[:n], data.end.J[:n]):
         assert not J[beyond | beside].any()

@@ -24,6 +24,7 @@ from ...scheme import ALLOWED, MAX_PASSES, PASSES, ROUGH, ROUNDING
 from ..problem.dependent_joints import COUNT, LOOKED
 from ..python_system import vast
 from ..records import (
+    ALL_ROWS,
     BEYOND,
     CAP,
     CHANGE,
@@ -36,6 +37,7 @@ from ..records import (
     MU_R,
     MU_S,
     OVERLAP,
+    PLUS,
     SOFT,
     UNSETTLED,
     Span,
@@ -76,7 +78,7 @@ def answered(kernels: CompiledSystem, span: Span, control: Array | None) -> Solu
 def known(kernels: CompiledSystem) -> bool:
     """Return whether the data of the contact problem at hand are numbers, and so are their products."""
     data = kernels.parts.data
-    return all(_squared(x[:n]) for x, n in ((data.w, kernels.parts.model.layout.counts[1]), (data.h, None)))
+    return all(_squared(x[:n]) for x, n in ((data.w, kernels.parts.model.layout.counts[ALL_ROWS]), (data.h, None)))
 
 
 def _squared(x: Array) -> bool:
@@ -139,7 +141,7 @@ def _row(id: str, kind: int, J: Array, rate: Array, law: Array) -> Row:
 def _put(kernels: CompiledSystem, span: Span, impulses: dict[str, Array], x: Array) -> None:
     """Put impulses and v+ into the arrays; those of dampers follow from v+."""
     layout, data = kernels.parts.model.layout, kernels.parts.data
-    data.p[:], data.V[0] = 0.0, x
+    data.p[:], data.V[PLUS] = 0.0, x
     for k, id in enumerate(kernels.ids):
         part = slice(layout.start[k], layout.start[k + 1])
         if data.acts[k] and layout.kind[k] == SOFT:

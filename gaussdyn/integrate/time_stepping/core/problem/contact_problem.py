@@ -33,11 +33,13 @@ from .....programs.laws.projections import extreme_eigenvalues, length
 from .....programs.solution.residual_kernels import ACTIVE, INACTIVE, block_mode
 from ..linear import cross_products, half_solve_rows, whole_fours
 from ..records import (
+    ALL,
     BILATERAL,
     BILATERAL_CONTACT,
     BRANCH,
     CAP,
     DRY,
+    FIXED,
     HIGH,
     LOW,
     MU,
@@ -56,7 +58,7 @@ from .near_solution import room as near_room
 from .velocity_space import diagonal_blocks, take_rows
 
 GUIDED, ROLLING, TORSIONAL = 2, 6, 8  # further codes of `programs.laws.projections`
-FORMED, ASSEMBLED = 3, 4  # entries of `Problem.counts`
+BLOCKS, BLOCK_ROWS, JOINT_ROWS, FORMED, ASSEMBLED = range(5)  # entries of `Problem.counts`
 MANY = 1.4  # rows for each velocity from which on problems are solved in velocity space
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
@@ -71,7 +73,8 @@ class Problem(NamedTuple):
     attempts : int
         Address of `first_attempts`.
     counts : IntArray, shape (5,)
-        Blocks, rows of blocks, rows of joints. FORMED: whether A and W are there. ASSEMBLED: how often rows were put.
+        How many BLOCKS there are, BLOCK_ROWS of these and JOINT_ROWS. FORMED: whether A and W are there. ASSEMBLED:
+        how often rows were put.
     block : IntArray, shape (n,)
         The constraint of every block.
     at : IntArray, shape (m,)
@@ -164,8 +167,8 @@ def gather(layout: Layout, rows: Rows, data: Data, span: Span, problem: Problem)
     """Say which rows of the constraints that act are held, and which are blocks, with their laws."""
     start = layout.start
     blocks = held = 0
-    for k in range(layout.counts[0]):
-        if data.acts[k] and (k >= layout.counts[2] or data.slides[k] == 0.0):
+    for k in range(layout.counts[ALL]):
+        if data.acts[k] and (k >= layout.counts[FIXED] or data.slides[k] == 0.0):
             law = rows.law[k]
             code, d = law_of(layout.kind[k], start[k + 1] - start[k], law[MU_S], max(law[MU_R], law[CAP]))
             if code < 0:
@@ -188,13 +191,20 @@ def gather(layout: Layout, rows: Rows, data: Data, span: Span, problem: Problem)
             problem.at[at] = first + a
             at += 1
         problem.start[b + 1] += problem.start[b]
-    problem.counts[0], problem.counts[1], problem.counts[2] = blocks, at - held, held
+    problem.counts[BLOCKS], problem.counts[BLOCK_ROWS], problem.counts[JOINT_ROWS] = blocks, at - held, held
 
 
 @kernel("void(Problem)", borrows=True)
 def spectra(problem: Problem) -> None:
     """Put the step sizes rho by the diagonal blocks of W, by the rules of `projections.block_spectra`."""
-    blocks, start, D, rho, T, mean = problem.counts[0], problem.start, problem.D, problem.rho, problem.work[:6], 0.0
+    blocks, start, D, rho, T, mean = (
+        problem.counts[BLOCKS],
+        problem.start,
+        problem.D,
+        problem.rho,
+        problem.work[:6],
+        0.0,
+    )
     for b in range(blocks):
         d, total = start[b + 1] - start[b], 0.0
         if d == 1:
@@ -216,7 +226,7 @@ def spectra(problem: Problem) -> None:
 @kernel("boolean(Data, Problem)", borrows=True, rare=True)
 def eliminate_joints(data: Data, problem: Problem) -> bool:
     """Put the factor R of S, and C, column by column; False if joints depend on one another."""
-    g, A, S, C = problem.counts[2], problem.A, problem.S, problem.C
+    g, A, S, C = problem.counts[JOINT_ROWS], problem.A, problem.S, problem.C
     for i in range(g):
         problem.past[i] = 1.0
         for j in range(i + 1):
@@ -227,7 +237,7 @@ def eliminate_joints(data: Data, problem: Problem) -> bool:
     least = DEPENDENT if data.bound.known[LOOKED] else SUSPECT
     if not cholesky(S, g, problem.first, 0.0) > least:
         return False
-    for c in range(problem.counts[1]):
+    for c in range(problem.counts[BLOCK_ROWS]):
         column = C[c]
         for i in range(g):
             column[i] = A[g + c, i]
@@ -238,7 +248,7 @@ def eliminate_joints(data: Data, problem: Problem) -> bool:
 @kernel("void(Problem)", borrows=True)
 def put_blocks(problem: Problem) -> None:
     """Put W, row by row, and its diagonal blocks."""
-    g, n, start, A, C = problem.counts[2], problem.counts[1], problem.start, problem.A, problem.C
+    g, n, start, A, C = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS], problem.start, problem.A, problem.C
     for i in range(n):
         row, own = problem.W[i * n : (i + 1) * n], A[g + i]
         for j in range(n):
@@ -246,7 +256,7 @@ def put_blocks(problem: Problem) -> None:
         for j in range(i + 1 if g > 0 else 0):
             row[j] -= part_dot(C[i], C[j], 0, g)
             problem.W[j * n + i] = row[j]
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         first, d = start[b], start[b + 1] - start[b]
         for i in range(d):
             for j in range(d):
@@ -256,7 +266,7 @@ def put_blocks(problem: Problem) -> None:
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
 def form(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put J L^-1, A, W with its diagonal blocks, and what eliminates joints; False if these depend on one another."""
-    g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
+    g, total = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]
     cross_products(layout, data.L, data.inverse, rows.J, problem.at[:total], problem.Z, problem.A, problem.C)
     if g > 0 and not eliminate_joints(data, problem):
         return False
@@ -275,7 +285,7 @@ def require(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
 @kernel("void(Layout, Rows, Data, Problem)", borrows=True, rare=True)
 def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
     """Put the rows of velocity space, J L^-1, and the diagonals of A and W by blocks; there are no joints."""
-    at, Z, start, blocks, n = problem.at, problem.Z, problem.start, problem.counts[0], problem.counts[1]
+    at, Z, start, blocks, n = problem.at, problem.Z, problem.start, problem.counts[BLOCKS], problem.counts[BLOCK_ROWS]
     space = problem.near.space
     take_rows(space, rows, at, n)
     half_solve_rows(layout, data.L, data.inverse, rows.J, at[:n], Z, problem.C)
@@ -292,10 +302,10 @@ def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
 def share_bodies(layout: Layout, problem: Problem) -> bool:
     """Return whether two rough contacts one after the other are of the same body: their six rows are of rank five."""
     last = -1
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         if problem.code[b] != COULOMB:
             continue
-        row = problem.at[problem.counts[2] + problem.start[b]]
+        row = problem.at[problem.counts[JOINT_ROWS] + problem.start[b]]
         tip = layout.reach[row, HIGH] if layout.reach[row, BRANCH] else -1
         if tip >= 0 and tip == last:
             return True
@@ -309,7 +319,11 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     problem.near.size[0] = problem.counts[FORMED] = 0
     problem.near.size[2] = int(share_bodies(layout, problem))
     problem.counts[ASSEMBLED] += 1
-    many = problem.counts[2] == 0 and problem.counts[0] > 1 and problem.counts[1] >= MANY * len(data.v)
+    many = (
+        problem.counts[JOINT_ROWS] == 0
+        and problem.counts[BLOCKS] > 1
+        and problem.counts[BLOCK_ROWS] >= MANY * len(data.v)
+    )
     problem.near.space.used[0] = int(many)
     if many:
         put_rows(layout, rows, data, problem)
@@ -323,7 +337,7 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
 def weight(problem: Problem) -> float:
     """Return |rho q|."""
     s = 0.0
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         for i in range(problem.start[b], problem.start[b + 1]):
             s += (problem.rho[b] * problem.q[i]) ** 2
     return float(np.sqrt(s))
@@ -332,7 +346,7 @@ def weight(problem: Problem) -> float:
 @kernel("float64(Problem, float64)", borrows=True)
 def residual(problem: Problem, size: float) -> float:
     """Return E = |r - P(r - rho u^)| / |rho q| of the impulses r."""
-    blocks, n = problem.counts[0], problem.counts[1]
+    blocks, n = problem.counts[BLOCKS], problem.counts[BLOCK_ROWS]
     table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
     E = look(problem.near, problem.W[: n * n], problem.q[:n], table, problem.rho[:blocks], problem.r)
     return float(E / size if size > 0.0 else E)
@@ -344,13 +358,13 @@ def note_modes(problem: Problem, mode: IntArray, rough: bool) -> float:
 
     Where nothing has friction those that push are active, the others inactive; rough: something else has.
     """
-    n, start, work, tol = problem.counts[1], problem.start, problem.work, BORDER * weight(problem)
+    n, start, work, tol = problem.counts[BLOCK_ROWS], problem.start, problem.work, BORDER * weight(problem)
     U, R, cone, size = work[6], work[7], 0.0, 0.0
     put_rates(problem.near, problem.W[: n * n], problem.q[:n], problem.r)
     tol = tol if tol > 0.0 else BORDER
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         rough = rough or problem.code[b] != FRICTIONLESS
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         first, d, code, P = start[b], start[b + 1] - start[b], problem.code[b], problem.P[b]
         for a in range(d):
             U[a], R[a] = problem.near.u[first + a], problem.r[first + a]

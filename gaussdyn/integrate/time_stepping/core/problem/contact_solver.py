@@ -15,8 +15,8 @@ from .....linalg.sparse_rows import ROWS
 from .....programs.blocks.small.attempts import one_alone
 from .....programs.laws.projections import TABLE
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
-from ..records import ALONE, Data, Layout, Rows
-from .contact_problem import GUIDED, Problem, require, residual, weight
+from ..records import ALL_ROWS, ALONE, FIXED, PLUS, Data, Layout, Rows
+from .contact_problem import BLOCK_ROWS, BLOCKS, GUIDED, JOINT_ROWS, Problem, require, residual, weight
 from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, near_solution
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
@@ -28,14 +28,14 @@ MOST_STEPS = 200  # proximal Newton steps: as many as the driver for block probl
 @kernel("void(Problem, boolean)", borrows=True)
 def scale_caps(problem: Problem, back: bool) -> None:
     """Give caps the unit in which `first_attempts` solves, or take it back."""
-    n, w0, top, size = problem.counts[1], 0.0, 0.0, 0.0
+    n, w0, top, size = problem.counts[BLOCK_ROWS], 0.0, 0.0, 0.0
     for i in range(n):
         w0 += abs(problem.W[i * n + i]) / n
         top = max(top, abs(problem.q[i]))
     for i in range(n):
         size += (problem.q[i] / top) ** 2
     scale = (w0 if w0 > 0.0 else 1.0) / (top * np.sqrt(size))
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         if problem.code[b] == CAPPED:
             problem.P[b, 1] *= 1.0 / scale if back else scale
             problem.P[b, 2] *= 1.0 / scale if back else scale
@@ -48,7 +48,7 @@ def alone(problem: Problem, tol: float, some: bool) -> float:
     Where the exact solution is far from r, Newton's method from r may find a nearer one; a block that sticks with
     friction stronger at rest is not let slip for that.
     """
-    n, work = problem.counts[1], problem.work
+    n, work = problem.counts[BLOCK_ROWS], problem.work
     rho, D, q, r, x = problem.rho[:1], problem.D[0], problem.q[:n], problem.r[:n], problem.past[:n]
     rows, P = (problem.W[: n * n], problem.indices[: n * n], problem.indptr[: n + 1]), problem.P[0]
     table, size, off = (problem.code[:1], problem.start[:2], problem.P[:1]), 0.0, 0.0
@@ -76,7 +76,7 @@ def solve_blocks(problem: Problem, tol: float, rough: float, size: float, capped
 
     Newton's method from r first, all attempts where it does not come to `rough`.
     """
-    blocks, n = problem.counts[0], problem.counts[1]
+    blocks, n = problem.counts[BLOCKS], problem.counts[BLOCK_ROWS]
     rho, D, q, r = problem.rho[:blocks], problem.D[:blocks], problem.q[:n], problem.r[:n]
     code, P = problem.code[:blocks], problem.P[:blocks]
     table = (code, problem.start[: blocks + 1], P)
@@ -104,7 +104,7 @@ def trim(problem: Problem, most: float) -> bool:
     `most`: up to this share of the limit.
     """
     some = False
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         code, P = problem.code[b], problem.P[b]
         if code not in (COULOMB, GUIDED, CAPPED):
             continue
@@ -124,7 +124,7 @@ def trim(problem: Problem, most: float) -> bool:
 def rests_stronger(problem: Problem) -> bool:
     """Return whether some friction is stronger at rest: what can stick is not let slip, as Newton's method might."""
     some = False
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         P = problem.P[b]
         some = some or P[1] > (P[2] if problem.code[b] == CAPPED else P[0])
     return bool(some)
@@ -138,7 +138,7 @@ def solve_contacts(
 
     Where E <= rough, which data that contradict themselves may not let fall, only Newton's method from r is tried.
     """
-    blocks, n, capped, still, some = problem.counts[0], problem.counts[1], False, True, False
+    blocks, n, capped, still, some = problem.counts[BLOCKS], problem.counts[BLOCK_ROWS], False, True, False
     q, r, rho, total = problem.q[:n], problem.r[:n], problem.rho[:blocks], 0.0
     for i in range(n):
         still = still and q[i] == 0.0
@@ -175,7 +175,7 @@ def add_lifted(layout: Layout, data: Data, y: Array, x: Array) -> None:
 @kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
 def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
     """Remove what rounding has left of the rates of joints."""
-    g, at, lam = problem.counts[2], problem.at, problem.lam
+    g, at, lam = problem.counts[JOINT_ROWS], problem.at, problem.lam
     if g == 0:
         return
     for k in range(g):
@@ -193,7 +193,7 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
 @kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
 def put_rates_of(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
     """Put the rates of joints for x (lam, by the factor of S, forward), those of blocks once joints hold, r from p."""
-    g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
+    g, n, at, lam = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS], problem.at, problem.lam
     for i in range(g):
         lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
     if g > 0:
@@ -208,7 +208,7 @@ def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt
     """Put x without impulses but those of dry joints that slide, and what `put_rates_of` does for it."""
     for i in range(len(x)):
         x[i] = data.h[i]
-    for k in range(layout.counts[2]):
+    for k in range(layout.counts[FIXED]):
         if data.slides[k] != 0.0:
             j = layout.reach[layout.start[k], ALONE] - 1
             x[j] += rows.J[layout.start[k], j] * data.slides[k] / dt
@@ -221,10 +221,10 @@ def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt
 @kernel(f"void(Layout, Data, Problem, {A1})", borrows=True)
 def take_reactions(layout: Layout, data: Data, problem: Problem, x: Array) -> None:
     """Put the impulses p that the reactions r of blocks are and lead to in joints, and add their velocities to x."""
-    g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
-    for i in range(layout.counts[1]):
+    g, n, at, lam = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS], problem.at, problem.lam
+    for i in range(layout.counts[ALL_ROWS]):
         data.p[i] = 0.0
-    for k in range(layout.counts[2]):
+    for k in range(layout.counts[FIXED]):
         if data.slides[k] != 0.0:
             data.p[layout.start[k]] = data.slides[k]
     for i in range(n if g > 0 else 0):
@@ -252,7 +252,7 @@ def solve_roughly(layout: Layout, rows: Rows, data: Data, problem: Problem, x: A
 
     Returns whether it did: else p and x stay as they are.
     """
-    blocks, n, size = problem.counts[0], problem.counts[1], 0.0
+    blocks, n, size = problem.counts[BLOCKS], problem.counts[BLOCK_ROWS], 0.0
     if n > 0:
         put_rates_of(layout, rows, data, problem, x)
         size = weight(problem)
@@ -264,7 +264,7 @@ def solve_roughly(layout: Layout, rows: Rows, data: Data, problem: Problem, x: A
     if not goal >= near_solution(problem.near, problem.W, q, table, rho, r, (goal, goal), size):
         return False
     for i in range(n):
-        same = same and r[i] == data.p[problem.at[problem.counts[2] + i]]
+        same = same and r[i] == data.p[problem.at[problem.counts[JOINT_ROWS] + i]]
     if same:
         return False
     take_reactions(layout, data, problem, x)
@@ -274,7 +274,7 @@ def solve_roughly(layout: Layout, rows: Rows, data: Data, problem: Problem, x: A
 @kernel(f"float64(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
 def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> float:
     """Return the residual E of the impulses p in the problem as it is now; x is work space."""
-    if problem.counts[1] == 0:
+    if problem.counts[BLOCK_ROWS] == 0:
         return 0.0
     put_free_motion(layout, rows, data, problem, dt, x)
     return residual(problem, weight(problem))
@@ -284,12 +284,12 @@ def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float,
 def solve(
     layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float, loose: bool
 ) -> tuple[float, float]:  # fmt: skip
-    """Solve for v+ (data.V[0]) and the impulses p of all rows, from those in p; return E and its rounding.
+    """Solve for v+ (data.V[PLUS]) and the impulses p of all rows, from those in p; return E and its rounding.
 
     u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`. loose: whether
     `hold` is left to the caller.
     """
-    g, n, at, x, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.lam
+    g, n, at, x, lam = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS], problem.at, data.V[PLUS], problem.lam
     E = floor = 0.0
     put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:

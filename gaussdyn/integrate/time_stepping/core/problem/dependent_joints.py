@@ -17,7 +17,7 @@ from .....arrays import Array, IntArray
 from .....linalg.envelope import part_dot
 from ...scheme import CONTRARY
 from ..linear import dot, half_solve, multiply_abs, multiply_mass
-from ..records import ALONE, BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
+from ..records import ALONE, BILATERAL, BRANCH, FIXED, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`
 BESIDE = 1e-2  # relative singular value that may be zero at places beside: those that joints allow
@@ -28,7 +28,7 @@ SHORT = 1e-3  # of the longest row: shorter ones are not drawn out to its length
 def list_joints(layout: Layout, data: Data) -> None:
     """Put the rows of joints that act."""
     bound, g = data.bound, 0
-    for k in range(layout.counts[2]):
+    for k in range(layout.counts[FIXED]):
         if layout.kind[k] == BILATERAL and layout.level[k] == POSITION:
             row, acts = layout.start[k], data.acts[k] != 0
             bound.of_row[row] = g if acts else -1

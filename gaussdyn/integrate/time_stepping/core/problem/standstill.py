@@ -21,8 +21,19 @@ from .....arrays import EPS, Array, IntArray
 from .....linalg.envelope import cholesky, cholesky_solve
 from ...scheme import INSIDE, REST, REST_ROUNDS, WORSE
 from ..linear import add_row, back_nodes, dot, multiply_abs, multiply_mass, row_dot, row_dot_abs
-from ..records import HIGH, LOW, Data, Layout
-from .contact_problem import ASSEMBLED, FORMED, GUIDED, Problem, require, residual, weight
+from ..records import HIGH, LOW, PLUS, Data, Layout
+from .contact_problem import (
+    ASSEMBLED,
+    BLOCK_ROWS,
+    BLOCKS,
+    FORMED,
+    GUIDED,
+    JOINT_ROWS,
+    Problem,
+    require,
+    residual,
+    weight,
+)
 from .near_solution import CAPPED
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
@@ -68,10 +79,10 @@ def room(m: int, nv: int) -> Standstill:
 @kernel("void(Data, Problem, Standstill)", borrows=True)
 def find_holding(data: Data, problem: Problem, still: Standstill) -> None:
     """Mark the rows of joints and those of blocks that push; dampers hold nothing."""
-    joints = problem.counts[2]
+    joints = problem.counts[JOINT_ROWS]
     for i in range(joints):
         still.holds[i] = problem.soft[i] == 0.0
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         first, end, some = joints + problem.start[b], joints + problem.start[b + 1], False
         for i in range(first, end):
             some = some or data.p[problem.at[i]] != 0.0
@@ -83,7 +94,7 @@ def find_holding(data: Data, problem: Problem, still: Standstill) -> None:
 def forget_factor(problem: Problem, still: Standstill) -> None:
     """Have K be nothing, unless it was made for these rows and the same ones hold."""
     same = still.made[1] == problem.counts[ASSEMBLED]
-    for k in range(problem.counts[1] + problem.counts[2]):
+    for k in range(problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]):
         same = same and still.held[k] == still.holds[k]
         still.held[k] = still.holds[k]
     still.made[0], still.made[1] = still.made[0] if same else NOTHING, problem.counts[ASSEMBLED]
@@ -93,10 +104,10 @@ def forget_factor(problem: Problem, still: Standstill) -> None:
 def creeps(layout: Layout, data: Data, problem: Problem, still: Standstill, tol: Array) -> bool:
     """Return whether rounding, and no more, moves the rows that hold; their speeds become `problem.lam`."""
     fastest = most = 0.0
-    for k in range(problem.counts[1] + problem.counts[2]):
+    for k in range(problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]):
         if still.holds[k] != 0:
             row = problem.at[k]
-            problem.lam[k] = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
+            problem.lam[k] = row_dot(layout, data.seen.J, row, data.V[PLUS]) + data.w[row]
             fastest = max(fastest, abs(problem.lam[k]))
             most = max(most, row_dot_abs(layout, data.seen.J, row, tol))
     return fastest != 0.0 and fastest <= REST * most
@@ -110,10 +121,10 @@ def stands(layout: Layout, data: Data, speeds: Array, Mx: Array) -> bool:
     """
     multiply_abs(data.M, layout.nodes, speeds, Mx)
     most = dot(speeds, Mx)
-    multiply_mass(data.M, layout.nodes, data.V[0], Mx)
-    still = dot(data.V[0], Mx) <= (STILL * EPS) ** 2 * most
+    multiply_mass(data.M, layout.nodes, data.V[PLUS], Mx)
+    still = dot(data.V[PLUS], Mx) <= (STILL * EPS) ** 2 * most
     for j in range(len(speeds) if still else 0):
-        data.V[0, j] = 0.0
+        data.V[PLUS, j] = 0.0
     return bool(still)
 
 
@@ -123,7 +134,7 @@ def factor_rows(layout: Layout, data: Data, problem: Problem, still: Standstill)
 
     Rows that depend on others are left out of it.
     """
-    K, n, total = still.K, 0, problem.counts[1] + problem.counts[2]
+    K, n, total = still.K, 0, problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]
     for k in range(total):
         n += still.holds[k]
     if n > len(data.v) and problem.counts[FORMED] == 0:
@@ -148,7 +159,7 @@ def factor_motions(layout: Layout, data: Data, problem: Problem, still: Standsti
     for i in range(nv):
         for j in range(i + 1):
             K[i, j] = 0.0
-    for k in range(problem.counts[1] + problem.counts[2]):
+    for k in range(problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]):
         if still.holds[k] == 0:
             continue
         row = problem.at[k]
@@ -208,7 +219,7 @@ def find_free(layout: Layout, data: Data, still: Standstill) -> None:
 @kernel(f"void(Layout, Data, Problem, Standstill, {A1}, float64)", borrows=True)
 def add_push(layout: Layout, data: Data, problem: Problem, still: Standstill, push: Array, sign: float) -> None:
     """Put push += sign J^T p."""
-    for k in range(problem.counts[1] + problem.counts[2]):
+    for k in range(problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]):
         if still.holds[k] != 0:
             row = problem.at[k]
             add_row(layout, row, sign * data.p[row], data.seen.J[row], push)
@@ -217,7 +228,7 @@ def add_push(layout: Layout, data: Data, problem: Problem, still: Standstill, pu
 @kernel("void(Layout, Data, Problem)", borrows=True)
 def cut(layout: Layout, data: Data, problem: Problem) -> None:
     """Cut off what leaves its cone."""
-    for b in range(problem.counts[0]):
+    for b in range(problem.counts[BLOCKS]):
         code, row = problem.code[b], layout.start[problem.block[b]]
         d, size = min(problem.start[b + 1] - problem.start[b], 3), 0.0
         normal, most = 0 if code == CAPPED else 1, problem.P[b, 1]
@@ -240,7 +251,7 @@ def restore(layout: Layout, data: Data, problem: Problem, still: Standstill, goa
         left[j] = goal[j]
     add_push(layout, data, problem, still, left, -1.0)
     cholesky_solve(still.K, len(goal), still.first, left)
-    for k in range(problem.counts[1] + problem.counts[2]):
+    for k in range(problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]):
         if still.holds[k] != 0:
             data.p[problem.at[k]] += row_dot(layout, data.seen.J, problem.at[k], left)
 
@@ -248,8 +259,8 @@ def restore(layout: Layout, data: Data, problem: Problem, still: Standstill, goa
 @kernel("float64(Layout, Data, Problem)", borrows=True, rare=True)
 def residual_of(layout: Layout, data: Data, problem: Problem) -> float:
     """Return E of the impulses p."""
-    for i in range(problem.counts[1]):
-        problem.r[i] = data.p[problem.at[problem.counts[2] + i]]
+    for i in range(problem.counts[BLOCK_ROWS]):
+        problem.r[i] = data.p[problem.at[problem.counts[JOINT_ROWS] + i]]
     return residual(problem, weight(problem))
 
 
@@ -259,7 +270,7 @@ def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, d
 
     These impulses alone do it: M dx = J^T dp.
     """
-    n, total, y = 0, problem.counts[1] + problem.counts[2], problem.last
+    n, total, y = 0, problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS], problem.last
     for k in range(total):
         problem.past[k] = data.p[problem.at[k]]
         if still.holds[k] != 0:
@@ -278,7 +289,7 @@ def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, d
     found = residual_of(layout, data, problem)
     if most >= found:
         for j in range(len(dx)):
-            data.V[0, j] += dx[j]
+            data.V[PLUS, j] += dx[j]
         return found
     for k in range(total):
         data.p[problem.at[k]] = problem.past[k]
@@ -293,7 +304,7 @@ def stop_motions(
 
     `push` takes its momentum, which the impulses follow, within their cones.
     """
-    nv, total = len(dx), problem.counts[1] + problem.counts[2]
+    nv, total = len(dx), problem.counts[BLOCK_ROWS] + problem.counts[JOINT_ROWS]
     if still.made[0] != MOTIONS:
         factor_motions(layout, data, problem, still)
         find_free(layout, data, still)
@@ -313,7 +324,7 @@ def stop_motions(
         found = residual_of(layout, data, problem)
         if most >= found:
             for j in range(nv):
-                data.V[0, j] += dx[j]
+                data.V[PLUS, j] += dx[j]
             return found
         cut(layout, data, problem)
         restore(layout, data, problem, still, push)
@@ -328,7 +339,7 @@ def bring_to_rest(
 ) -> float:  # fmt: skip
     """Remove the speed that joints and contacts which stick forbid; return E."""
     dx, push, most = data.V[3], data.V[4], max(goal, WORSE * E)
-    if problem.counts[0] == 0:
+    if problem.counts[BLOCKS] == 0:
         return E
     find_holding(data, problem, still)
     if not creeps(layout, data, problem, still, speeds) or stands(layout, data, speeds, push):

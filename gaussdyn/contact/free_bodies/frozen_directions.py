@@ -124,18 +124,18 @@ def rotate(j: int, H: Array, turns: Array, below: float, left: Array) -> None:
     left[j], left[j + 1] = turns[j, 0] * left[j], -turns[j, 1] * left[j]
 
 
-@kernel(f"void(BodyProblem, Ordering, BodyWork, Exactness, float64, {A2}, {I1}, {A2}, {A2})")
+@kernel(f"void(BodyProblem, Ordering, BodyWork, Exactness, float64, {A2}, {I1}, {A2})")
 def take_away(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, exact: Exactness, alpha: float, x: Array, mode: IntArray,
-    off: Array, dx: Array,
+    dx: Array,
 ) -> None:  # fmt: skip
-    """Put the change of x that takes the misfit `off` away, with the modes held and the factors of this alpha."""
+    """Put the change of x that takes a misfit away in its place, with the modes held and the factors of this alpha."""
     n, rho, done, most = problem.contacts.first[-1], problem.rho, 0, exact.most
     basis, ways = np.empty((most + 1, n, 3)), np.empty((most, n, 3))
     H, turns, left, y = np.zeros((most, most)), np.zeros((most, 2)), np.zeros(most + 1), np.zeros(most)
     for c in range(n):
         for k in range(3):
-            dx[c, k], basis[0, c, k] = 0.0, -rho[c] * off[c, k]
+            dx[c, k], basis[0, c, k] = 0.0, -rho[c] * dx[c, k]
     size = below = math.sqrt(product(n, basis[0], basis[0]))
     left[0] = size
     while done < most and below > 0.0 and abs(left[done]) > exact.left * size:

@@ -129,16 +129,16 @@ def look(
 ) -> float:  # fmt: skip
     """Put the direction and the correction where the path stands; return the sign of the determinant."""
     n, rho, alpha = problem.contacts.first[-1], problem.rho, math.exp(path.at[0])
-    x, centre, p, off, along, fix, mode = path.x, path.centre, path.p, path.off, path.along, path.fix, path.mode
+    x, centre, p, along, fix, mode = path.x, path.centre, path.p, path.along, path.fix, path.mode
     linearise_frozen(problem, work, x, mode, max(alpha, exact.fine))
     factorise_modes(problem, ordering, work)
     sign = sign_of_pivots(len(problem.M), work.B)
-    misfit(problem, work, x, mode, alpha, centre, p, off)
-    take_away(problem, ordering, work, exact, alpha, x, mode, off, fix)
+    misfit(problem, work, x, mode, alpha, centre, p, fix)
+    take_away(problem, ordering, work, exact, alpha, x, mode, fix)
     for c in range(n):
         for k in range(3):
-            off[c, k] = alpha * (p[c, k] - centre[c, k]) / rho[c]
-    take_away(problem, ordering, work, exact, alpha, x, mode, off, along)
+            along[c, k] = alpha * (p[c, k] - centre[c, k]) / rho[c]
+    take_away(problem, ordering, work, exact, alpha, x, mode, along)
     return sign
 
 
@@ -285,7 +285,8 @@ def refine(
         if exact_enough(problem, path, care.part):
             return True
         if again < REFINED:
-            take_away(problem, ordering, work, care.exact, math.exp(at[0]), path.x, path.mode, path.off, path.fix)
+            copy_rows(n, path.off, path.fix)
+            take_away(problem, ordering, work, care.exact, math.exp(at[0]), path.x, path.mode, path.fix)
             share = share_along(problem, path, border, first)
             size = correct(n, path, share)
     return False

@@ -2,7 +2,7 @@
 
 Small planar systems, each chosen for what makes a contact problem hard: redundant supports, sliding, impacts, wedging,
 several bodies, rods beside contacts. The problem of one time step of each is written as an FCLib file.
-The .npz files are none of these: a contact problem and a state of rocking stacks in space, as runs came upon them.
+The .npz files are none of these: contact problems and a state of rocking stacks, in space, as runs came upon them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,11 @@ NUMBER = {word: k for k, word in enumerate(WORDS)} | {INACTIVE: 0, FREE: -1}
 LIMITS = ("mu_s", "mu_r", "mu_t", "cap_s")
 _limits = attrgetter(*LIMITS)
 MOMENT = 0.05  # s
-UNSETTLED, CROWDED, SHORTENED = "unsettled", "crowded", "cut"
-Note = tuple[int, str, str]  # step, kind and id of an event
+NoteKind = Literal["unsettled", "crowded", "cut"]
+UNSETTLED: Final = "unsettled"
+CROWDED: Final = "crowded"
+SHORTENED: Final = "cut"
+Note = tuple[int, NoteKind, str]  # step, kind and id of an event
 
 
 class Late(Mapping[str, Array]):
@@ -321,7 +324,7 @@ class Stretch:
         start, end, work, residuals = step.start, step.state, step.work, step.solution.residuals
         energies = energy(system, end) if step.energy is None else step.energy
         E, cone = (0.0, 0.0) if residuals is None else (residuals.E, residuals.cone or 0.0)
-        notes = ((0, UNSETTLED, step.unsettled), (0, CROWDED, step.crowded), (0, SHORTENED, step.cut))
+        notes: tuple[Note, ...] = ((0, UNSETTLED, step.unsettled), (0, CROWDED, step.crowded), (0, SHORTENED, step.cut))
         books = (*energies, work.reactions, work.forces, work.projection)
         return Stretch(
             step=Each((step,)), end=end, spans=np.array([[start.t, step.dt, end.t]]),

@@ -29,15 +29,14 @@ def explain(status: Word = "", json_wanted: Json = False) -> None:
     """
     from .explanations import explanations
 
-    known = {word.lower(): (word, one) for word, one in explanations().items()}
-    if not status:
-        shown = list(known.values())
-    elif status.lower() in known:
-        shown = [known[status.lower()]]
-    else:
-        near = difflib.get_close_matches(status.lower(), known, n=1, cutoff=0.4)
-        mend = f"Try: gaussdyn explain {known[near[0]][0]}" if near else "Try: gaussdyn explain"
-        raise InputError("STATUS", repr(status), ", ".join(word for word, _ in known.values()), mend)
+    known = explanations()
+    alike = [word for word in known if not status or word.lower() == status.lower()]
+    if not alike:
+        near = difflib.get_close_matches(status.lower(), [word.lower() for word in known], n=1, cutoff=0.4)
+        mends = [f"Try: gaussdyn explain {word}" for word in known if near == [word.lower()]]
+        raise InputError("STATUS", repr(status), ", ".join(known), mends[0] if mends else "Try: gaussdyn explain")
+    # UNDECIDED is said of answers, undecided of events
+    shown = [(word, known[word]) for word in ([status] if status in known else alike)]
     if json_wanted:
         found = [{"word": w, "about": e.about, "means": e.means, "try": e.tries, "page": e.page} for w, e in shown]
         emit({"schema": "gaussdyn/explain/1", "results": found})

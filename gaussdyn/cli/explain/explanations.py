@@ -28,7 +28,7 @@ class Explanation:
 
 def explanations() -> dict[str, Explanation]:
     """Return all words that are explained; a word that is said of several things has its first meaning here."""
-    return {**_events(), **_runs(), **_solves(), **_outcomes()}
+    return {**_events(), **_changes(), **_runs(), **_solves(), **_outcomes()}
 
 
 def _outcomes() -> dict[str, Explanation]:
@@ -114,3 +114,52 @@ def _events() -> dict[str, Explanation]:
             tries=("gaussdyn run bouncing_ball --stepper event_driven",), page="event_driven.md",
         ),
     }  # fmt: skip
+
+
+def _changes() -> dict[str, Explanation]:
+    """Return the kinds of events at one row, with what happens there."""
+    by_events = "gaussdyn run SCENE --stepper event_driven"  # locates it
+    closing = {
+        "impact": "the velocity jumps: what touches, or strikes, takes an impulse by the law of impacts.",
+        "touchdown": "a contact begins to push; where it strikes there is an `impact`, too, with runs by events.",
+        "lift_off": "a contact ceases to push, or its shapes part.",
+        "handed_over": "a feature ends where it touches, as an edge at its corner, and another one pushes on in its "
+        "place: see `taken_over` at the same time. Nothing jumps.",
+        "taken_over": "a feature pushes on where another one of the same shapes ends, as a corner after its edge: see "
+        "`handed_over` at the same time. Nothing jumps.",
+        "active": "a contact that had friction pushes on without: its coefficient has become zero.",
+        "turn": "the normal reaction of a bilateral contact that slips changes its sign.",
+        "undecided": "a gap came within 1e-12 m of zero and opened again: touch or not is not known.",
+    }
+    friction = {
+        "stick": "a contact that slid comes to rest, and friction holds it.",
+        "slip": "a contact that stuck begins to slide.",
+        "reversal": "a slip changes its sign, without sticking.",
+        "roll": "a contact that was held by rolling resistance begins to roll.",
+        "stop_roll": "rolling comes to rest, and rolling resistance holds it.",
+    }
+    passed = {
+        "none_passed_by_impact": "no acceleration obeys the laws there: velocities jump, though nothing collides.",
+        "none_passed_by_compliance": "no acceleration obeys the laws there: contacts are springs for an instant.",
+    }
+    words = (
+        (closing, "event_driven.md", "run.event_counts"), (friction, "event_driven.md", "run.event_counts"),
+        (passed, "friction.md", "gaussdyn outcome SCENE --certificate proof.json"),
+    )  # fmt: skip
+    explained = {
+        kind: Explanation(about="a constraint, as an event", means=means, tries=(first, by_events), page=page)
+        for kinds, page, first in words for kind, means in kinds.items()
+    }  # fmt: skip
+    explained["user"] = Explanation(
+        about="an instant, as an event",
+        means="a function given to the stepper as `events` passes through zero; the id is its name.",
+        tries=('EventDriven(events={"low": lambda t, state: state.q[1] - 0.3})', "run.event_counts"),
+        page="event_driven.md",
+    )  # fmt: skip
+    explained["branch_point"] = Explanation(
+        about="an instant, as an event",
+        means="branches of the configuration space meet; the id is the number of the point and of the branch on which "
+        "it was reached.",
+        tries=("gaussdyn branches SCENE", "run.event_counts"), page="singular.md",
+    )  # fmt: skip
+    return explained

@@ -28,7 +28,7 @@ from ...mechanics.state import State
 from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope, growth
 from ..impact.problem import one_sided
-from ..mode_changes import Change
+from ..mode_changes import Change, ChangeKind
 from ..mode_memory import BROKEN, fired, remembered
 from ..recorded_arcs import LOBATTO
 from .clear_events import ahead_of
@@ -379,7 +379,7 @@ def _handed_over(segment: Segment, old: Phase, now: Instant, phase: Phase, lost:
     heirs = _heirs(segment, old, now, lost, struck)
     if segment.phase is None:  # what is found when the motion goes on is no news of theirs
         segment = replace(segment, broken={**segment.broken, **{key: was[one] for key, one in heirs.items()}})
-    told = [("handed_over" if key in heirs.values() else "lift_off", key) for key in lost]
+    told: list[tuple[ChangeKind, str]] = [("handed_over" if key in heirs.values() else "lift_off", key) for key in lost]
     told += [("taken_over", key) for key in heirs]
     changes = [
         Change(t=segment.t, kind=kind, id=key, before=here, after=after, modes_before=was, modes_after=new)

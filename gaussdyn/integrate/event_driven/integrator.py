@@ -10,7 +10,7 @@ from ...errors import InputError
 from ...mechanics.state import State
 from ...mends import one_of
 from ..impact.impact_laws import Poisson
-from ..mode_changes import Change
+from ..mode_changes import Change, ChangeKind
 from .event_loop import begin
 from .event_stepper import EventStepper
 from .jump import jump
@@ -87,7 +87,8 @@ class EventDriven(EventStepper):
         account = after.account.pushed(found.impulses, after.system)
         after = replace(after, v=segment.v, account=account)
         after = jump(after, f"passage by {found.kind}", found.v, (found.impulses,), found.energy)
-        kind, then, proof = f"none_passed_by_{found.kind}", after.state(), found.outcome.certificate
+        kind: ChangeKind = "none_passed_by_impact" if found.kind == "impact" else "none_passed_by_compliance"
+        then, proof = after.state(), found.outcome.certificate
         changes = [
             Change(t=segment.t, kind=kind, id=key, before=start, after=then, certificate=proof)
             for key in sorted(found.impulses)

@@ -21,7 +21,7 @@ from ..impact.history import ImpactRecord
 from ..impact.impact import Impact, impact
 from ..impact.problem import one_sided
 from ..impact.zeno import Rebound
-from ..mode_changes import Change, kind_of
+from ..mode_changes import Change, ChangeKind, kind_of
 from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held, placed
 from .event_location import Seen
@@ -103,7 +103,7 @@ def _taken_over(
     """Enter the chosen phase and note what has changed: also what sticks where friction has just `begun`."""
     after = segment.state()
     modes = {} if chosen.phase is None else chosen.phase.modes
-    kinds = [("impact", key) for key in struck]
+    kinds: list[tuple[ChangeKind, str]] = [("impact", key) for key in struck]
     kinds += [
         (kind, key) for key, mode in modes.items()
         if key in known and (kind := kind_of(known[key], mode) or ("stick" if key in begun and mode.closed else None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ CHART = "branch:chart"  # memory: number of the chart, and 1 where a choice of b
 START = "branch:start"  # memory: where the curve was begun
 MADE = "branch:made"  # memory: what was made of it since
 WORDS = ("smooth", "penalty", "raise")
-PASSED = "branch_point"
+PASSED: Final = "branch_point"
 LEAST = 1e-9  # of dt: the shortest internal step
 MOST = 8  # tracks that a run keeps
 

@@ -417,7 +417,7 @@ def stretch_of(of: KeptSteps, end: State) -> Stretch:
 def _notes(of: KeptSteps) -> tuple[Note, ...]:
     """Return why the laws of steps hold at their middle, and which are pieces of steps that were cut."""
     at, ids = of.kept.log[:, AT].astype(int).tolist(), of.ids
-    found = [(k, UNSETTLED if a > 0 else CROWDED, ids[abs(a) - 1]) for k, a in enumerate(at) if a]
+    found: list[Note] = [(k, UNSETTLED if a > 0 else CROWDED, ids[abs(a) - 1]) for k, a in enumerate(at) if a]
     within = [] if of.ahead is None else np.flatnonzero(of.ahead[:, 0]).tolist()
     return tuple(sorted(found + [(k, SHORTENED, of.cut(k)) for k in within]))
 

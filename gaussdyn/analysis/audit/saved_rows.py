@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ...mechanics.system import System
 
 AHEAD = (0.0, 1.0, 4.0)  # steps: how far beyond a state a contact is looked for that the run names
 SOON = (0.0, 1e-4, 1e-2)  # s: the same where there are no steps
+ONWARD = (1e-6, 1e-5, 1e-4, 1e-3)  # s: how far states are moved on to where features are found that have taken over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,7 +127,8 @@ def listing(system: System, state: State, ids: Collection[str], places: Collecti
     if local is system or not hasattr(local, "taking"):
         return local
     known = {row.id for row in rows_of(local, state.t, state.q, state.v)}
-    for there, ahead in (*places, *((state, dt) for dt in SOON)):
+    onward = ((replace(state, q=system.move(state.q, state.v, dt)), 0.0) for dt in ONWARD)
+    for there, ahead in chain(places, ((state, dt) for dt in SOON), onward):
         if set(ids) <= known:
             break
         local = local.taking(known | set(ids), near_of(system, there, ahead))

@@ -21,16 +21,18 @@ from dataclasses import replace
 import numpy as np
 
 from ...arrays import Array
-from ...contact.manifolds import goes_on, room_of
+from ...contact.manifolds import extent_of, goes_on, room_of
 from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import rows_of
+from ...mechanics.rows import Row
 from ...mechanics.state import State
-from ..contact_modes import completed
+from ..contact_modes import Modes, completed
 from ..dop853 import SHRINK, Piece, Slope, growth
 from ..impact.problem import one_sided
 from ..mode_changes import Change, ChangeKind
-from ..mode_memory import BROKEN, fired, remembered
+from ..mode_memory import BROKEN, all_remembered, fired, remembered
 from ..recorded_arcs import LOBATTO
+from ..stepper import near_of
 from .clear_events import ahead_of
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
@@ -72,6 +74,9 @@ def begin(segment: Segment, end: float) -> Segment:
     segment, found = listing(segment, min(segment.pace.h or left, left))
     rows = found.rows
     known = remembered(segment.task.start.memory, [row.id for row in rows])
+    if (old := _before_an_end(segment, rows)) is not None:
+        lost = [key for key, mode in old.modes.items() if mode.closed and key not in known]
+        return _handed_over(segment, old, segment.place(rows), completed(rows, known), lost)
     if known and BROKEN not in segment.task.start.memory:
         phase = segment.setting().phase(completed(rows, known), rows)
         activation = segment.task.accuracy.activation
@@ -160,7 +165,7 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
         segment = _gone_on(segment, phase, stretch.after, end)
         if segment.phase is not None and (lost := _lost(phase, segment.phase)):
             assert segment.now is not None
-            return _handed_over(segment, phase, segment.now, segment.phase, lost), EVENT
+            return _handed_over(segment, phase, segment.now, segment.phase.modes, lost), EVENT
     segment, back = leapt(before, segment)
     return segment, AGAIN if back else END
 
@@ -281,7 +286,7 @@ def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there:
     now = phase.instant(segment.t, segment.q, segment.v)
     segment = replace(segment, now=now)
     if lost := _lost(old, phase):
-        return _handed_over(segment, old, now, phase, lost), EVENT
+        return _handed_over(segment, old, now, phase.modes, lost), EVENT
     segment = _measured_before(segment, old, piece, now)
     if _not_there(segment, found, now):
         segment, phase = listed_anew(segment, phase, segment.pace.h)
@@ -366,14 +371,30 @@ def _lost(old: Phase, phase: Phase) -> list[str]:
     return [key for key, mode in old.modes.items() if mode.closed and key not in phase.modes]
 
 
-def _handed_over(segment: Segment, old: Phase, now: Instant, phase: Phase, lost: list[str]) -> Segment:
+def _before_an_end(segment: Segment, rows: tuple[Row, ...]) -> Phase | None:
+    """Return the phase that a state remembers where a closed feature of it ends just there, None elsewhere.
+
+    As where a run that goes on, or a step of the length dt, begins at the end of an edge.
+    """
+    task, listed = segment.task, {row.id for row in rows}
+    known = {key: mode for key, mode in all_remembered(task.start.memory).items() if mode.closed and key not in listed}
+    if not known or segment.system is task.whole:
+        return None
+    near, modes = near_of(task.whole, task.start, 0.0), {**known, **remembered(task.start.memory, listed)}
+    there = tuple(row for row in rows_of(near, segment.t, segment.q, segment.v) if row.id in modes)
+    if not any(row.id in known and extent_of(near, row.id) is not None for row in there):
+        return None
+    return Phase(system=near, control=task.control, rows=there, modes={row.id: modes[row.id] for row in there})
+
+
+def _handed_over(segment: Segment, old: Phase, now: Place, modes: Modes, lost: list[str]) -> Segment:
     """Choose what comes after closed contacts whose features end here; others may touch in their place.
 
     Those that push on in the same way take over: neither has lifted off, nor touched down.
     """
     here, n = segment.state(), len(segment.account.changes)
-    segment = settle(segment, now, phase.modes, landing=phase.modes.keys() - old.modes.keys())
-    was, new = old.modes, phase.modes if segment.phase is None else segment.phase.modes
+    segment = settle(segment, now, modes, landing=modes.keys() - old.modes.keys())
+    was, new = old.modes, modes if segment.phase is None else segment.phase.modes
     after, settled = segment.state(), segment.account.changes[n:]
     struck = {change.id for change in settled if change.kind == "impact"}
     heirs = _heirs(segment, old, now, lost, struck)
@@ -393,7 +414,7 @@ def _handed_over(segment: Segment, old: Phase, now: Instant, phase: Phase, lost:
     return rest_soon(segment.noting(account))
 
 
-def _heirs(segment: Segment, old: Phase, now: Instant, lost: list[str], struck: set[str]) -> dict[str, str]:
+def _heirs(segment: Segment, old: Phase, now: Place, lost: list[str], struck: set[str]) -> dict[str, str]:
     """Return the contacts that push on in place of those lost, by id with these; of what touches, if modes lack."""
     ended = [row for row in rows_of(old.system, segment.t, segment.q, segment.v) if row.id in lost]
     if segment.phase is None:

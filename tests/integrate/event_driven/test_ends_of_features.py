@@ -161,6 +161,31 @@ def test_a_run_that_goes_on_from_a_saved_hand_over_is_the_same():
     np.testing.assert_allclose(rest.q[-1], whole.q[-1], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("off", [-1e-13, -2e-16, 0.0, 2e-16, 1e-11, 1e-9])
+@pytest.mark.parametrize(("mu", "turn"), [(0.0, 0.0), (5.0, -4.0)])
+def test_a_hand_over_is_told_the_same_where_a_step_ends_there(mu, turn, off):
+    """Events were missing, or what took over was not found where the next step is too short to leave the end."""
+    system, state = on_table(disc("puck", mass=2.0, radius=0.1), 0.1, 0.1, (0.4, 0.0), mu=mu, turn=turn)
+    whole, events = passed(system, state, 0.6)
+    cut, at = passed(system, state, 0.6, dt=events[0][2] + off)
+    assert [event[:2] for event in at] == [event[:2] for event in events]
+    assert [event[2] for event in at] == pytest.approx([event[2] for event in events], rel=0, abs=1e-12)
+    np.testing.assert_allclose(cut.final.q, whole.final.q, rtol=0, atol=1e-11)
+
+
+def test_a_run_that_is_resumed_at_a_hand_over_is_the_same(tmp_path):
+    system = PlanarSystem(
+        bodies=[box("a", mass=3.0, width=0.2, height=0.1)], obstacles=[TABLE], contact=ContactLaw(mu=0.2, eps_n=0.0)
+    )
+    state, path = system.state({"a": (0.05, 0.05, 0.0)}, {"a": (1.0, 0.0, 0.0)}), tmp_path / "run.h5"
+    whole, events = passed(system, state, 0.3)
+    simulate(system, state, events[0][2], stepper=EventDriven(), out=path)
+    run = simulate(system, state, 0.3, stepper=EventDriven(), out=path, resume=True)
+    assert audit(run, system).passed
+    assert [(event.kind, event.id) for event in run.events] == [event[:2] for event in events]
+    np.testing.assert_allclose(run.final.q, whole.final.q, rtol=0, atol=1e-11)
+
+
 @pytest.mark.parametrize("across", [0.0, 0.3])
 def test_a_ball_goes_over_the_edge_of_a_box_in_space(across):
     r, v = 0.1, 0.5

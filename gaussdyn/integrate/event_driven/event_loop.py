@@ -163,9 +163,10 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
     if piece is not None:
         yield (segment := _followed(segment, phase, piece, (piece.t_end, piece.end), end))
         segment = _gone_on(segment, phase, stretch.after, end)
-        if segment.phase is not None and (lost := _lost(phase, segment.phase)):
-            assert segment.now is not None
-            return _handed_over(segment, phase, segment.now, segment.phase.modes, lost), EVENT
+        if segment.phase is not None and _lost(phase, segment.phase):
+            segment, anew = listed_anew(segment, segment.phase, 0.0)  # others that were held may end with it
+            now = anew.instant(segment.t, segment.q, segment.v)
+            return _handed_over(segment, phase, now, anew.modes, _lost(phase, anew)), EVENT
     segment, back = leapt(before, segment)
     return segment, AGAIN if back else END
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from random_scenes import falling
 from scipy.spatial.transform import Rotation
 
 from gaussdyn import EventDriven, audit, simulate
@@ -85,3 +86,28 @@ def test_a_cylinder_beside_an_edge_rests_on_both_ends_of_what_they_share(mu):
     assert len({event.t for event in run.events}) <= 2
     assert {one.id for one in run.contacts(-1)} == {"b:rim0/table:e03", "table:c7/b:axis"}
     assert audit(run, system).passed
+
+
+def test_what_is_held_where_another_feature_ends_is_told_there():
+    """An edge crossing that the motion held was gone in the next step, and the corner pushed, without an event."""
+    system, _ = falling(3, 9431, mu=0.2, eps_n=0.0, count=3)
+    places = {
+        "b0": (0.0757962354877, -0.0401133251032, 0.1033881013692,
+               -0.7065244926411, 0.0286904391432, -0.7065244926411, -0.0286904391432),
+        "b1": (0.1251891571854, -0.0234033728489, 0.3388693934076,
+               -0.539432163834, 0.539432163834, -0.457179330921, 0.457179330921),
+        "b2": (-0.0123724237742, 0.0118167214753, 0.5432552658063,
+               -0.1812206591150, 0.2045540472586, -0.6516803846577, -0.7075516876613),
+    }  # fmt: skip
+    speeds = {
+        "b0": (0.5045477883012, -0.4832339275211, 0.0, 2.0540440646103, 0.0, 0.0),
+        "b1": (1.0095198672919, -0.386204894684, 0.0, 0.0, 3.7839786280879, 0.0),
+        "b2": (-0.2004804867524, 0.0582664356399, 0.4429186120253,
+               -4.0676299460883, -0.1704988245594, -16.4220730480604),
+    }  # fmt: skip
+    run = simulate(system, system.state(places, speeds), 0.0045, stepper=EventDriven())
+    assert [(event.kind, event.id) for event in run.events] == [
+        ("lift_off", "b0:e04/b1:e10"), ("handed_over", "b1:e01/b0:r04"), ("taken_over", "b1:c2/b0:f0")
+    ]  # fmt: skip
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

@@ -93,11 +93,23 @@ def _struck(motion: RecordedMotion, since: float, ids: Set[str]) -> Iterator[Pus
         pushes = summed(strike.problems) if strike.kind == "rest" else one.impulses
         if strike.t < since or not ids & pushes.keys():
             continue
-        state = State(t=strike.t, q=strike.q, v=strike.before)
-        for row in rows_of(listing(motion.whole, state, ids), state.t, state.q, state.v):
-            if row.id in ids and row.id in pushes:
-                p, mean = pushes[row.id], row.rate + 0.5 * (row.J @ (strike.after - strike.before))
-                yield row, p, float(p @ mean)
+        state, change = State(t=strike.t, q=strike.q, v=strike.before), strike.after - strike.before
+        rows = rows_of(listing(motion.whole, state, ids), state.t, state.q, state.v)
+        found = [(row, pushes[row.id]) for row in rows if row.id in ids and row.id in pushes]
+        works = [float(p @ (row.rate + 0.5 * (row.J @ change))) for row, p in found]
+        share = 1.0 if strike.kind == "rest" else _gained(motion, strike, sum(works))
+        yield from ((row, p, share * work) for (row, p), work in zip(found, works, strict=True))
+
+
+def _gained(motion: RecordedMotion, strike: ImpactRecord, work: float) -> float:
+    """Return how much of the work (J) of some contacts an impact has gained: what others take is not driven by these.
+
+    One body that is struck in several places at once gains at some of them what it loses at others.
+    """
+    if work <= 0.0:
+        return 1.0
+    M = np.asarray(motion.whole.mass(strike.q))
+    return min(1.0, max(0.0, kinetic(M, strike.after) - kinetic(M, strike.before)) / work)
 
 
 def _pushed(motion: RecordedMotion, since: float, ids: Set[str]) -> Iterator[Push]:

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 from evidence import examples
-from random_scenes import linked, mixed
+from random_scenes import falling, linked, mixed
 from small_systems import SlidingRod
 
 from gaussdyn.analysis.audit.audit import audit
@@ -286,3 +286,12 @@ def test_a_column_whose_impacts_follow_one_another_until_nothing_moves_passes(ra
     false = {key: (1.0 + 1e-3) * p for key, p in firsts[-5].items()}
     first = replace(run.impacts[0], problems=(*firsts[:-5], false, *firsts[-4:], last))
     assert not audit(replace(run, impacts=(first, *run.impacts[1:])), system).passed
+
+
+@pytest.mark.slow
+def test_a_rest_is_not_blamed_for_what_a_contact_gains_in_a_later_impact_of_many():
+    """A corner came to rest, and was struck anew with three others: alone it gained 126 J, all of them lost energy."""
+    system, state = falling(3, 9416, mu=0.9, eps_n=0.3, count=3)
+    run = simulate(system, state, 0.45, stepper=EventDriven())
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

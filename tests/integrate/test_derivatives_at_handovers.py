@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from late_modes import found_late
 
 from gaussdyn.errors import InputError
-from gaussdyn.integrate.event_driven import clear_events, event_stepper, jump
 from gaussdyn.integrate.event_driven.integrator import EventDriven
-from gaussdyn.integrate.event_driven.mode_selection import Chosen
 from gaussdyn.integrate.fundamental_matrix import fundamental_matrix
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -16,8 +15,6 @@ from gaussdyn.mechanics.planar.bodies import box, disc
 from gaussdyn.mechanics.planar.shapes import Polygon
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.state import State
-from gaussdyn.programs.solution.solution import Solution
-from gaussdyn.programs.solution.status import Status
 
 TABLE = Polygon(points=((-1.0, -1.0), (0.3, -1.0), (0.3, 0.0), (-1.0, 0.0)), name="table")
 X, TURN, VX, SPIN = np.eye(6)[[0, 2, 3, 5]]
@@ -65,18 +62,7 @@ def test_events_whose_modes_are_found_only_when_the_motion_goes_on(monkeypatch):
     stopping = PlanarSystem(bodies=[crate], obstacles=[TABLE], contact=ContactLaw(mu=0.5, eps_n=0.0))
     state = stopping.state({"a": (-0.5, 0.05, 0.0)}, {"a": (0.6, 0.0, 0.0)})
     expected = fundamental_matrix(stopping, state, 0.2)
-    choose, broken = jump.choose, [0.0]
-
-    def late(setting, state, *given):
-        if state.t > broken[-1] + 1e-9:
-            broken.append(state.t)
-            return Chosen(phase=None, failure=Solution(problem=None, status=Status.UNDECIDED))
-        return choose(setting, state, *given)
-
-    monkeypatch.setattr(jump, "choose", late)
-    for module in (clear_events, event_stepper):
-        monkeypatch.setattr(module, "clear_steps", lambda *given: None)
-        monkeypatch.setattr(module, "more_clear_steps", lambda *given: None)
+    broken = found_late(monkeypatch)
     found = fundamental_matrix(stopping, state, 0.2)
     assert len(broken) == 2
     assert [one.kind for one in found.changes] == [one.kind for one in expected.changes]

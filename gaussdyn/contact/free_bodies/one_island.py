@@ -29,7 +29,7 @@ from .newton import (
 )
 from .one_by_one import gauss_seidel
 from .proximal import proximal_point
-from .proximal_path import Care, ProximalPath, begin_on_path, next_point, room_on_path
+from .proximal_path import BEGAN, LOG, Care, ProximalPath, begin_on_path, next_point, room_on_path
 from .structure import copy_rows
 
 FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
@@ -50,10 +50,10 @@ PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's 
 AWAY, STRAYS = 30.0, 8  # times the best residual, and above NEARLY: after so many steps there the modes are wrong
 TRIED = 1e-5  # term of a path through folds below which Newton's method is tried
 FINEST, COARSEST = 1e-11, 100.0  # terms at which such a path ends
-THROUGH, FAITHFULLY = 600, 1500  # factorisations of it, and of those that are followed faithfully ...
-ANEW, FALLS = 400, 0.7  # ... one after the other, as long as E falls so far from one to the next
-BEGINS = (0.03, 1.0, 0.1, 3.0)  # of the central paths, as in WARM, from whose ends they begin: the first of them ...
-TWO = 2  # ... or, followed faithfully, all
+THROUGH, FAITHFULLY = 600, 1500  # factorisations of such paths, one after the other, followed briskly or faithfully
+ANEW, FALLS = 400, 0.7  # factorisations of each of those faithfully followed, and what E falls to from one to the next
+BEGINS = (0.03, 1.0, 0.1, 3.0)  # of the central paths, as in WARM, from whose ends they begin faithfully ...
+TWO = 2  # ... and how many of these briskly
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
 ENOUGH = 2500  # factorisations after which, where folds were followed, nothing more is begun
@@ -183,19 +183,19 @@ def to_the_end(
     motion(problem, p, work.F, v, u)
     factors = begin_on_path(problem, ordering, work, iterate, path, scale, residual(problem, scale, p, u))
     trial, least = np.log(TRIED), np.log(FINEST)
-    while going == 1 and path.at[0] > least and path.at[0] < np.log(COARSEST) and factors < limit:
+    while going == 1 and path.at[LOG] > least and path.at[LOG] < np.log(COARSEST) and factors < limit:
         going, border, used = next_point(problem, ordering, work, path, care, border, least, limit - factors)
         factors += used
         if going != 1:
             break
-        last = path.at[0] == least
+        last = path.at[LOG] == least
         impulses_of(n, problem.mu, path.x if last else path.kept, path.mode if last else path.kept_mode, p)
         motion(problem, p, work.F, v, u)
         E = residual(problem, scale, p, u)
         if max(tol, floor) >= E:
             return E, rounding_floor(problem, scale, p), factors
-        if last or path.at[3] < trial:
-            trial = path.at[3] - np.log(10.0)
+        if last or path.at[BEGAN] < trial:
+            trial = path.at[BEGAN] - np.log(10.0)
             E, floor, used = full_newton(problem, ordering, work, iterate, tol, MORE)
             factors += used
             if max(tol, floor) >= E or last:

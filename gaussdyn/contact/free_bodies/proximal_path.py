@@ -35,6 +35,7 @@ LONGEST, CUT = 1.5, 0.25  # steps, of log alpha; what is left of one that failed
 BEGIN, EXACT = 1e-2, 1e-3  # the first term; residual of its point beside that of the centre ...
 BEGINS = 30  # ... and Newton steps to it
 JUMP = 5.0  # a correction of log alpha above is none
+LOG, LENGTH, SHARE, BEGAN, CORRECTED, STEPPED, FIXED = range(7)  # entries of `ProximalPath.at`
 
 
 @record("Exactness", *["float64"] * 5, "int64", "boolean", by_value=True)
@@ -82,9 +83,9 @@ class ProximalPath(NamedTuple):
         for each log alpha; a correction; x where the last step began.
     mode, kept_mode : IntArray, shape (c,)
     at : Array, shape (7,)
-        log alpha, the length of the last step, the share of full steps that is taken, log alpha where the last step
-        began, how many corrections there were since, how far the step moved the impulses, beside their size, and so
-        the last correction.
+        LOG: log alpha. LENGTH: of the last step. SHARE: of full steps, that is taken. BEGAN: log alpha where the last
+        step began. CORRECTED: how many corrections there were since. STEPPED, FIXED: how far the last step, and the
+        last correction, moved the impulses, beside their size.
     """
 
     x: Array
@@ -128,7 +129,7 @@ def look(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, path: ProximalPath, exact: Exactness
 ) -> float:  # fmt: skip
     """Put the direction and the correction where the path stands; return the sign of the determinant."""
-    n, rho, alpha = problem.contacts.first[-1], problem.rho, math.exp(path.at[0])
+    n, rho, alpha = problem.contacts.first[-1], problem.rho, math.exp(path.at[LOG])
     x, centre, p, along, fix, mode = path.x, path.centre, path.p, path.along, path.fix, path.mode
     linearise_frozen(problem, work, x, mode, max(alpha, exact.fine))
     factorise_modes(problem, ordering, work)
@@ -193,9 +194,9 @@ def go_back(n: int, path: ProximalPath, shortest: float) -> bool:
     copy_rows(n, path.kept, path.x)
     for c in range(n):
         path.mode[c] = path.kept_mode[c]
-    at[0], at[4] = at[3], 0.0
-    at[2] *= CUT
-    return bool(at[2] >= shortest)
+    at[LOG], at[CORRECTED] = at[BEGAN], 0.0
+    at[SHARE] *= CUT
+    return bool(at[SHARE] >= shortest)
 
 
 @kernel("Border(BodyProblem, ProximalPath, Care, float64, float64, Border)", borrows=True)
@@ -207,32 +208,32 @@ def go_on(
     way: the sign of the change of alpha.
     """
     n, at, along, x, mode = problem.contacts.first[-1], path.at, path.along, path.x, path.mode
-    at[2] = min(1.0, 2.0 * at[2]) if at[4] <= 1.0 else at[2]
-    at[3], at[4] = at[0], 0.0
+    at[SHARE] = min(1.0, 2.0 * at[SHARE]) if at[CORRECTED] <= 1.0 else at[SHARE]
+    at[BEGAN], at[CORRECTED] = at[LOG], 0.0
     copy_rows(n, x, path.kept)
     for c in range(n):
         path.kept_mode[c] = mode[c]
         for k in range(3):
             along[c, k] *= way
     size = whole = 0.0
-    border, turn = first_border(problem, x, along, mode, passed, np.inf if care.faithful else at[1])
+    border, turn = first_border(problem, x, along, mode, passed, np.inf if care.faithful else at[LENGTH])
     for c in range(n):
         for k in range(3):
             size += along[c, k] ** 2
             whole += path.p[c, k] ** 2
     size = math.sqrt(size / whole) if whole > 0.0 else np.inf
-    most = at[2] * min(LONGEST, turn, care.reach / size if size > 0.0 else np.inf)
+    most = at[SHARE] * min(LONGEST, turn, care.reach / size if size > 0.0 else np.inf)
     h = min(border.way, most)
     if care.faithful and border.way < 0.0:
         h = 0.0
-    elif way < 0.0 and at[0] - h <= least:
-        h, border = at[0] - least, Border(h, -1, False)
+    elif way < 0.0 and at[LOG] - h <= least:
+        h, border = at[LOG] - least, Border(h, -1, False)
     elif border.way > most:
         border = Border(h, -1, False)
-    at[5] = at[6] = abs(h) * size
+    at[STEPPED] = at[FIXED] = abs(h) * size
     move(n, x, along, h, mode)
-    at[0] += way * h
-    at[1] = abs(h)
+    at[LOG] += way * h
+    at[LENGTH] = abs(h)
     if border.contact >= 0:
         pass_border(problem.mu, x, mode, border)
     return border
@@ -253,7 +254,7 @@ def begin_on_path(
         for k in range(3):
             path.x[c, k] = path.p[c, k] - rho[c] * path.off[c, k]
     modes_at(n, mu, path.x, path.mode)
-    at[0], at[1], at[2], at[4] = math.log(BEGIN), 0.0, 1.0, 0.0
+    at[LOG], at[LENGTH], at[SHARE], at[CORRECTED] = math.log(BEGIN), 0.0, 1.0, 0.0
     return int(used)
 
 
@@ -265,7 +266,7 @@ def exact_enough(problem: BodyProblem, path: ProximalPath, part: float) -> bool:
         for k in range(3):
             lacks += (rho[c] * off[c, k]) ** 2
             asked += (p[c, k] - centre[c, k]) ** 2
-    return bool(math.sqrt(lacks) <= part * math.exp(path.at[0]) * math.sqrt(asked))
+    return bool(math.sqrt(lacks) <= part * math.exp(path.at[LOG]) * math.sqrt(asked))
 
 
 @kernel("boolean(BodyProblem, Ordering, BodyWork, ProximalPath, Care, Border, boolean, float64)", borrows=True)
@@ -280,13 +281,13 @@ def refine(
             return False
         if again > 0:
             move(n, path.x, path.fix, 1.0, path.mode)
-            at[0] += share
-        misfit(problem, work, path.x, path.mode, math.exp(at[0]), path.centre, path.p, path.off)
+            at[LOG] += share
+        misfit(problem, work, path.x, path.mode, math.exp(at[LOG]), path.centre, path.p, path.off)
         if exact_enough(problem, path, care.part):
             return True
         if again < REFINED:
             copy_rows(n, path.off, path.fix)
-            take_away(problem, ordering, work, care.exact, math.exp(at[0]), path.x, path.mode, path.fix)
+            take_away(problem, ordering, work, care.exact, math.exp(at[LOG]), path.x, path.mode, path.fix)
             share = share_along(problem, path, border, first)
             size = correct(n, path, share)
     return False
@@ -310,22 +311,22 @@ def next_point(
     Returns whether that was done (1), the path is lost (-1), or `limit` factorisations did not do (0); the border
     passed; and factorisations. `path.p` are the impulses from where the step was taken.
     """
-    n, at, first, begun, used = problem.contacts.first[-1], path.at, path.at[1] == 0.0, border, 0
+    n, at, first, begun, used = problem.contacts.first[-1], path.at, path.at[LENGTH] == 0.0, border, 0
     while used < limit:
         sign = look(problem, ordering, work, path, care.exact)
         used += 1
         share = share_along(problem, path, border, first)
         size = correct(n, path, share)
-        failed = not size <= FAR or at[4] > care.many or not abs(share) <= JUMP
-        failed = failed or (care.faithful and not first and size > LARGE * at[6] + care.close)
-        at[6], there = size, False
+        failed = not size <= FAR or at[CORRECTED] > care.many or not abs(share) <= JUMP
+        failed = failed or (care.faithful and not first and size > LARGE * at[FIXED] + care.close)
+        at[FIXED], there = size, False
         if not failed:
             move(n, path.x, path.fix, 1.0, path.mode)
-            at[0] += share
+            at[LOG] += share
             there = size <= care.close
         if care.faithful and not failed:
             exact = refine(problem, ordering, work, path, care, border, first, size)
-            there = there and exact and (first or size <= max(TIGHT * at[5], TIGHTEST))
+            there = there and exact and (first or size <= max(TIGHT * at[STEPPED], TIGHTEST))
             failed = there and not first and strays(problem, path) > care.stray
         if failed and (first or not go_back(n, path, care.shortest)):
             return -1, border, used
@@ -334,5 +335,5 @@ def next_point(
         elif there:
             return 1, go_on(problem, path, care, -sign, least, border), used
         else:
-            at[4] += 1.0
+            at[CORRECTED] += 1.0
     return 0, border, used

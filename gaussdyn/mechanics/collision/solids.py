@@ -209,8 +209,7 @@ def farthest(world: Array, solids: Array, i: int, start: int, n: Vector) -> tupl
     """
     block = int(world[i, BLOCK])
     if block < 0:  # only ellipsoids have a third size
-        return 0, farthest_on_ellipsoid(world, i, n) if size_of(world, i)[2] > 0.0 else farthest_on_cylinder(
-            world, i, n
-        )
+        curved = size_of(world, i)[2] > 0.0
+        return 0, farthest_on_ellipsoid(world, i, n) if curved else farthest_on_cylinder(world, i, n)
     k = climb(solids, block, start if start >= 0 else seed_of(solids, block, n), n)
     return k, corner_of(solids, block, k)

@@ -8,7 +8,15 @@ from gaussdyn.contact.free_bodies.frozen_directions import change_of_misfit
 from gaussdyn.contact.free_bodies.frozen_modes import Border, impulses_of, misfit, modes_at, move
 from gaussdyn.contact.free_bodies.newton import motion, residual, without_impulses
 from gaussdyn.contact.free_bodies.one_island import THROUGH, care_of, through_folds
-from gaussdyn.contact.free_bodies.proximal_path import begin_on_path, look, next_point, room_on_path, sign_of_pivots
+from gaussdyn.contact.free_bodies.proximal_path import (
+    BEGAN,
+    LOG,
+    begin_on_path,
+    look,
+    next_point,
+    room_on_path,
+    sign_of_pivots,
+)
 from tests.contact.free_bodies.test_josephy_newton import TOL, natural_map, plates
 
 ALPHA, SMALL = 1e-3, 1e-5
@@ -21,7 +29,7 @@ def on_the_way(seed):
     rng, n = np.random.default_rng(seed), len(problem.mu)
     path = room_on_path(n)
     path.x[:], path.centre[:] = rng.normal((1.0, 0.0, 0.0), 1.0, (n, 3)), rng.normal(size=(n, 3))
-    path.at[0] = np.log(ALPHA)
+    path.at[LOG] = np.log(ALPHA)
     modes_at(n, problem.mu, path.x, path.mode)
     return problem, ordering, work, path
 
@@ -67,7 +75,7 @@ def test_directions_are_exact_where_factors_are_not():
     seeds, exact = range(examples(100, fast=10)), 0
     for seed in seeds:
         problem, ordering, work, path = on_the_way(seed)
-        path.at[0] = np.log(1e-10)
+        path.at[LOG] = np.log(1e-10)
         look(problem, ordering, work, path, BRISKLY.exact)
         off = misfit_at(problem, work, path, path.x, 1e-10)
         change = np.zeros_like(off)
@@ -88,12 +96,12 @@ def test_points_from_where_steps_are_taken_are_on_the_path():
         scale, _floor = without_impulses(problem, work, p, v, u, best)
         motion(problem, p, work.F, v, u)
         used = begin_on_path(problem, ordering, work, iterate, path, scale, residual(problem, scale, p, u))
-        while going == 1 and used < 60 and np.log(1e-8) < path.at[0] < 0.0:
+        while going == 1 and used < 60 and np.log(1e-8) < path.at[LOG] < 0.0:
             left = 60 - used
             going, border, more = next_point(problem, ordering, work, path, FAITHFULLY, border, np.log(1e-11), left)
             used += more
             if going == 1:
-                alpha, far = np.exp(path.at[3]), np.linalg.norm(path.p - path.centre)
+                alpha, far = np.exp(path.at[BEGAN]), np.linalg.norm(path.p - path.centre)
                 motion(problem, path.p, work.F, v, u)
                 shifted = u + alpha / problem.rho[:, None] * (path.p - path.centre)
                 points += 1

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from late_modes import found_late, without_clear_steps
 
 from gaussdyn.analysis.audit.audit import audit
-from gaussdyn.integrate.event_driven import clear_events, event_stepper, jump
+from gaussdyn.integrate.event_driven import event_stepper
 from gaussdyn.integrate.event_driven.integrator import EventDriven
-from gaussdyn.integrate.event_driven.mode_selection import Chosen
 from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, OneByOne
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -46,19 +46,7 @@ SCENES = {
 def test_changes_are_noted_where_modes_are_found_only_when_the_motion_goes_on(scene, monkeypatch):
     system, state = SCENES[scene]()
     expected = simulate(system, state, 0.3, stepper=EventDriven())
-    choose, broken = jump.choose, [0.0]
-
-    def late(setting, state, *given):
-        """Find no modes at an event when asked first."""
-        if state.t > broken[-1] + 1e-9:
-            broken.append(state.t)
-            return Chosen(phase=None, failure=Solution(problem=None, status=Status.UNDECIDED))
-        return choose(setting, state, *given)
-
-    monkeypatch.setattr(jump, "choose", late)
-    for module in (clear_events, event_stepper):
-        monkeypatch.setattr(module, "clear_steps", lambda *given: None)
-        monkeypatch.setattr(module, "more_clear_steps", lambda *given: None)
+    broken = found_late(monkeypatch)
     run = simulate(system, state, 0.3, stepper=EventDriven())
     assert len(broken) > 1
     assert run.status == "COMPLETED", run.stop
@@ -124,9 +112,7 @@ def test_the_motion_up_to_where_laws_do_not_hold_is_in_the_run(scene, monkeypatc
     system, state = SCENES[scene]()
     expected = simulate(system, state, 0.3, stepper=EventDriven())
     after, verified, said = float(expected.events[0].t) + 1e-9, event_stepper._verified, [0]
-    for module in (clear_events, event_stepper):
-        monkeypatch.setattr(module, "clear_steps", lambda *given: None)
-        monkeypatch.setattr(module, "more_clear_steps", lambda *given: None)
+    without_clear_steps(monkeypatch)
 
     def doubting(most):
         def found(dynamics, segment):

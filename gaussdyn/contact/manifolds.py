@@ -16,7 +16,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -36,6 +36,7 @@ STILL = 1e-8  # m/s: slower it does not
 ALIKE = 1e-8  # m, 1: rows of J that push the same way
 FURTHER = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4)  # m: how far beyond an end it is looked which features touch
 MOMENT = 1e-3  # s: how long that may take at most
+MANY = 24  # contacts, besides those that touch: more are not listed for one step, which is shortened instead
 BESIDE = 1e-5  # of J: how near to the place where one contact ends another one begins that goes on with its work
 
 
@@ -64,7 +65,7 @@ class Manifolds:
     system : System
     rows : tuple of Row
     shorter : float
-        Steps must not be longer, for features that would overlap without touching, s.
+        Steps must not be longer, for features that would overlap without touching or contacts that are not listed, s.
     """
 
     system: System
@@ -132,6 +133,12 @@ def overlaps(whole: System, here: Here, known: Collection[str], depth: float) ->
     return {row.id: row.gap for row in under if _within(near, row.id, here.q)}
 
 
+def touching(whole: System, places: Array, known: Collection[str]) -> Sequence[int]:
+    """Return in which of the poses, shape (n, nq), shapes may touch with features that are not known."""
+    asked = getattr(whole, "touching", None)
+    return range(len(places)) if asked is None else cast("list[int]", asked(places, known))
+
+
 def passing_time(whole: System, q: Array, v: Array, dt: float) -> float:
     """Return the least time (s) in which shapes that may meet within dt pass each other; inf where there are none."""
     asked = getattr(whole, "transit", None)
@@ -172,9 +179,10 @@ def _acting(whole: System, here: Here, reach: float, counts: Activation, closed:
     Features of shapes that meet later may overlap in the pose of now, where they do not mean a gap: then less far.
     The same where they have just crossed so: a segment that began with them would end at once, again and again.
     """
-    shorter = math.inf
+    near, shorter = _foreseen(whole, here, reach)
+    reach = min(reach, shorter)
     while True:
-        near = _pinned(whole, whole.near(*here, reach))
+        near = _pinned(whole, near)
         rows = rows_of(near, *here)
         found = Manifolds(_steady(near, rows), rows, shorter)
         deep = {row.id for row in rows if _opens(row) and _touches_now(row, counts, closed)}
@@ -184,6 +192,24 @@ def _acting(whole: System, here: Here, reach: float, counts: Activation, closed:
             return found
         reach = 0.25 * reach if reach > NARROW else 0.0
         shorter = reach or shorter
+        near = whole.near(*here, reach)
+
+
+def _foreseen(whole: System, here: Here, reach: float) -> tuple[System, float]:
+    """Return the system with the contacts that may act within a time, and within which time if that is less, else inf.
+
+    What flies far between others meets few of them soon.
+    """
+    near, shorter = whole.near(*here, reach), math.inf
+    most = MANY if _count(near) <= MANY else MANY + _count(whole.near(*here, 0.0))
+    while _count(near) > most and reach > NARROW:
+        reach = shorter = 0.5 * reach
+        near = whole.near(*here, reach)
+    return near, shorter
+
+
+def _count(system: System) -> int:
+    return int(getattr(system, "contact_count", 0))
 
 
 def _going_on(whole: System, found: Manifolds, here: Here, gap: float) -> System:

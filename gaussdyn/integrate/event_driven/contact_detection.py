@@ -8,13 +8,13 @@ where it changes, slips and impulses change with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...arrays import Array
-from ...contact.manifolds import NARROW, Here, Known, Manifolds, manifolds_at, overlaps, passing_time, turns
+from ...contact.manifolds import NARROW, Here, Known, Manifolds, manifolds_at, overlaps, passing_time, touching, turns
 from ..contact_modes import Mode, completed
 from ..dop853 import Piece
 from .event_location import Crossing
@@ -32,7 +32,7 @@ def listing(segment: Segment, reach: float, held: Phase | None = None) -> tuple[
     closed = () if segment.phase is None else _closed(segment.phase)
     found = manifolds_at(task.whole, here, reach, task.accuracy.activation, closed, known)
     pace = segment.pace
-    pace = replace(pace, h=found.shorter) if found.shorter < pace.h else pace
+    pace = replace(pace, h=found.shorter) if found.shorter < (pace.h or math.inf) else pace
     return replace(segment, system=found.system, pace=pace), found
 
 
@@ -59,16 +59,20 @@ def overlooks(segment: Segment, phase: Phase, piece: Piece, found: Crossing | No
     if phase.system is whole or piece.h <= NARROW * max(1.0, abs(segment.t)):
         return False
 
-    def deep(t: float, y: Array) -> Mapping[str, float]:
-        """Return the gaps below zero at a point of the integrator."""
-        return overlaps(whole, Here(t, *segment.parts(y)), known, FLIGHT)
+    def deep(points: Sequence[tuple[float, Array]]) -> Mapping[str, float]:
+        """Return the gaps below zero at points (t, y) of the integrator."""
+        places = np.array([segment.parts(y)[0] for _, y in points])
+        under: dict[str, float] = {}
+        for k in touching(whole, places, known):
+            t, y = points[k]
+            under |= overlaps(whole, Here(t, *segment.parts(y)), known, FLIGHT)
+        return under
 
     end, last = (piece.t_end, piece.end) if found is None else (found.t, piece.at(found.t))
-    under = dict(deep(end, last))
-    between = np.linspace(piece.t, end, _looks(segment, phase, piece, end) + 1)[1:-1].tolist() if not under else ()
-    for t in between:
-        under |= deep(t, piece.at(t))
-    before = deep(piece.t, piece.y) if under else {}
+    under, looks = deep([(end, last)]), _looks(segment, phase, piece, end)
+    if not under and looks > 1:
+        under = deep([(t, piece.at(t)) for t in np.linspace(piece.t, end, looks + 1)[1:-1].tolist()])
+    before = deep([(piece.t, piece.y)]) if under else {}
     return any(gap < before.get(key, 0.0) - FLIGHT for key, gap in under.items())
 
 

@@ -33,6 +33,7 @@ ELLIPSOIDS = (ELLIPSOID_PLANE, *range(10, 14))
 GUESSED = (EDGE_RIM, RIM_LINE, RIM_RIM, *range(10, 14))  # what has a third direction
 FIRST = (EDGE_RIM, LINE_LINE, DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM)  # what has a direction in the frame of A
 BALLS = (BALL_BALL, RIM_BALL, ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID)  # what has none in that of B
+DIRECTED = np.array([[k in FIRST, k not in BALLS, k in GUESSED] for k in range(len(KINDS))]).T  # what has which
 WIDTH = 25  # numbers of a contact
 WIDE = 120  # velocities: with more of them J of a row is made when it is asked for
 FRICTIONLESS = ContactLaw()
@@ -115,9 +116,8 @@ class Found(NamedTuple):
     def directed(self) -> Found:
         """Return the contacts that have all their directions: a rim around an axis that is its own has none."""
         lost = np.zeros(len(self.kind), dtype=bool)
-        guessed = np.isin(self.kind, GUESSED)
-        for needed, i in ((np.isin(self.kind, FIRST), 3), (~np.isin(self.kind, BALLS), 10), (guessed, 14)):
-            lost |= needed & ~self.data[:, i : i + 3].any(axis=1)
+        for needed, i in zip(DIRECTED, (3, 10, 14), strict=True):
+            lost |= needed[self.kind] & ~self.data[:, i : i + 3].any(axis=1)
         return self.taken(~lost) if lost.any() else self
 
     def pinned(self) -> Found:
@@ -235,7 +235,7 @@ class Feature:
                 "three numbers > 0: squares of half axes",
                 "Write data[3:6] = (0.01, 0.01, 0.01).",
             )
-        for needed, i in ((self.kind in FIRST, 3), (self.kind not in BALLS, 10), (self.kind in GUESSED, 14)):
+        for needed, i in zip(DIRECTED[:, self.kind].tolist(), (3, 10, 14), strict=True):
             length = math.hypot(*numbers[i : i + 3])
             if needed and abs(length - 1.0) > 1e-9:
                 raise InputError(

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -110,12 +110,9 @@ class Detector:
 
     def _touching(self, q: Array, v: Array, dt: float, pull: float) -> list[Label]:
         """Return the labels of these contacts."""
-        from ..._jit import Held
-        from .search import find_touches, with_room
+        from .search import find_touches
 
-        if not self._outlines:
-            self._outlines.append(self.outlines())
-        outlines: Any = Held(with_room(self._outlines[0]))
+        outlines = self._held()
         q, v, room = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64), ROOM  # ours, in one piece
         while True:
             found: IntArray = np.zeros((room, 4), dtype=np.int64)
@@ -126,17 +123,21 @@ class Detector:
 
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of all pairs, by their labels, sorted."""
-        from ..._jit import Held
         from .distances import find_distances
+
+        found = np.empty(len(self.laws))
+        find_distances(self._held(), np.array(q, dtype=np.float64), np.zeros(len(q)), reach, found)
+        near = np.flatnonzero(np.isfinite(found)).tolist()
+        return {(self.solids[self.first[k]].label, self.solids[self.second[k]].label): found.item(k) for k in near}
+
+    def _held(self) -> Any:
+        """Return the shapes for kernels that are called from Python, with work space of their own."""
+        from ..._jit import Held
         from .search import with_room
 
         if not self._outlines:
             self._outlines.append(self.outlines())
-        outlines: Any = Held(with_room(self._outlines[0]))
-        found = np.empty(len(self.laws))
-        find_distances(outlines, np.array(q, dtype=np.float64), np.zeros(len(q)), reach, found)
-        near = np.flatnonzero(np.isfinite(found)).tolist()
-        return {(self.solids[self.first[k]].label, self.solids[self.second[k]].label): found.item(k) for k in near}
+        return Held(with_room(self._outlines[0]))
 
     def outlines(self, off: Sequence[Label] = ()) -> Outlines:
         """Return the shapes for kernels, with contacts that these leave out."""
@@ -155,14 +156,33 @@ class Detector:
             found += [(k, *touch) for touch in _touches(self.solids[i], self.solids[j])]
         return [label for label in found if _made(*self._pair(label), *label[1:], self.laws[label[0]]).id in ids]
 
-    def transit(self, v: Array) -> float:
-        """Return the least time in which two shapes pass by the smaller of them, s; half-planes see every corner."""
-        rates = [_pose(self.layout, solid.body, v) for solid in self.solids]
+    def touching(self, places: Array, known: Collection[str]) -> list[int]:
+        """Return in which of the poses, shape (n, nq), shapes touch in contacts that are not known, by id."""
+        from .search import find_touches
+
+        outlines, still = self._held(), np.zeros(places.shape[1])
+        found: IntArray = np.zeros((ROOM, 4), dtype=np.int64)
+        touching = []
+        for k, q in enumerate(places):
+            count = int(find_touches(outlines, q, still, 0.0, 0.0, found))
+            labels = cast("list[Label]", map(tuple, found[:count].tolist()))
+            if count > ROOM or not all(self.contact(label).id in known for label in labels):
+                touching.append(k)
+        return touching
+
+    def transit(self, q: Array, v: Array, dt: float, pull: float) -> float:
+        """Return the least time in which two shapes that may meet within dt pass by the smaller of them, s.
+
+        Half-planes see every corner.
+        """
+        poses, rates = ([_pose(self.layout, solid.body, x) for solid in self.solids] for x in (q, v))
         sizes = np.array([solid.size for solid in self.solids])
         speeds = np.array([_speed(rate, solid) for rate, solid in zip(rates, self.solids, strict=True)])
+        middles = np.array([_moved(solid.middle, pose) for pose, solid in zip(poses, self.solids, strict=True)])
         i, j = self.first, self.second
-        sharp = np.isfinite(sizes[i] + sizes[j])
-        quickest = float(((speeds[i] + speeds[j]) / np.minimum(sizes[i], sizes[j]))[sharp].max(initial=0.0))
+        reach = sizes[i] + sizes[j] + dt * (speeds[i] + speeds[j]) + dt * dt * pull
+        near = np.isfinite(reach) & (np.hypot(*(middles[i] - middles[j]).T) <= reach)
+        quickest = float(((speeds[i] + speeds[j]) / np.minimum(sizes[i], sizes[j]))[near].max(initial=0.0))
         return 1.0 / quickest if quickest > 0.0 else math.inf
 
     def contact(self, label: Label) -> Contact:
@@ -255,6 +275,13 @@ def _pose(layout: Layout, body: str, x: Array) -> Pose:
         return (0.0, 0.0, 0.0)
     i = layout.start[body]
     return (float(x[i]), float(x[i + 1]), float(x[i + 2]))
+
+
+def _moved(point: tuple[float, float], pose: Pose) -> tuple[float, float]:
+    """Return where a point of a body is in its pose."""
+    (x, y), (x0, y0, angle) = point, pose
+    c, s = math.cos(angle), math.sin(angle)
+    return x0 + c * x - s * y, y0 + s * x + c * y
 
 
 def _speed(rate: Pose, solid: Solid) -> float:

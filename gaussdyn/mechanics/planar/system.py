@@ -187,6 +187,11 @@ class PlanarSystem:
         return frozen
 
     @property
+    def contact_count(self) -> int:
+        """How many contacts of shapes have been found."""
+        return len(self._found or ())
+
+    @property
     def listed_contacts(self) -> tuple[Constraint, ...] | None:
         """What has rows besides joints, sorted by id; None where contacts of shapes depend on the state."""
         if self.detector is None:
@@ -217,9 +222,14 @@ class PlanarSystem:
         found = () if self.detector is None or self._found is None else self.detector.borders(contact)
         return Extent(found, self._pose) if found else None
 
+    def touching(self, places: Array, known: Collection[str]) -> list[int]:
+        """Return in which of the poses, shape (n, nq), shapes touch in contacts that are not known, by id."""
+        return [] if self.detector is None else self.detector.touching(places, known)
+
     def transit(self, q: Array, v: Array, dt: float) -> float:
-        """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
-        return math.inf if self.detector is None else self.detector.transit(v)
+        """Return the least time in which a shape passes by one of its size that it may meet within dt, s; else inf."""
+        pull = float(np.hypot(*self.gravity))
+        return math.inf if self.detector is None else self.detector.transit(q, v, dt, pull)
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every constraint at (t, q, v), sorted by id; of the contacts of shapes those that are closed."""

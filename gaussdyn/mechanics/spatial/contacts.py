@@ -167,6 +167,19 @@ class Contacts:
             found = self._joined(found, self.shapes.look(ahead.x, ahead.R, reach, travel), bodies)
         return replace(self, found=found, blanks=tuple(self._blanks(found)))
 
+    def touching(self, x: Array, R: Array, known: Collection[str]) -> list[int]:
+        """Return in which of n poses, shapes (n, b, 3) and (n, b, 3, 3), shapes touch in contacts that are not known.
+
+        known: ids.
+        """
+        space, travel, touching = self.shapes.buffers(), self.travel, []
+        for k in range(len(x)):
+            count = self.shapes.search(x[k], R[k], 0.0, travel, space)
+            labels = map(tuple, space.answer.label[:count].tolist())
+            if not all(label in self.known and self.known[label].id in known for label in labels):
+                touching.append(k)
+        return touching
+
     def distances(self, bodies: BodyMotions, reach: float) -> dict[Pair, float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
         if not self._distances:

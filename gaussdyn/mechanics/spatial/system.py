@@ -192,6 +192,11 @@ class SpatialSystem:
         ahead = self.move(q, v, dt) if dt > 0.0 else q
         return self._with(self.contacts.near(q, v, dt, reach, ahead))
 
+    @property
+    def contact_count(self) -> int:
+        """How many contacts of shapes have been found."""
+        return len(self.contacts.blanks)
+
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
 
@@ -278,6 +283,10 @@ class SpatialSystem:
     def without_borders(self) -> tuple[str, ...]:
         """Names of shapes that touch with features whose ends are not known."""
         return without_borders(self.contacts.shapes)
+
+    def touching(self, places: Array, known: Collection[str]) -> list[int]:
+        """Return in which of the poses, shape (n, nq), shapes touch in contacts that are not known, by id."""
+        return self.contacts.touching(*poses_at(places), known)
 
     def transit(self, q: Array, v: Array, dt: float) -> float:
         """Return the least time in which a shape passes by one of its size that it may meet within dt, s; else inf."""

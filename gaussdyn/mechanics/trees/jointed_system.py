@@ -140,6 +140,10 @@ class JointedSystem(SpatialSystem):
         """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
         return self if self.contacts.frozen else self._on(self.tree.near(t, q, v, dt))
 
+    def touching(self, places: Array, known: Collection[str]) -> list[int]:
+        """Return in which of the poses, shape (n, nq), shapes touch in contacts that are not known, by id."""
+        return self.tree.touching(places, known)
+
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels."""
         return self.tree.distances(q, reach)

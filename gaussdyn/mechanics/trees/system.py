@@ -183,6 +183,16 @@ class TreeSystem:
         reach = math.hypot(*self.gravity) * dt * dt + 2.0 * way
         return self._with(self.contacts.among(here, ahead, reach))
 
+    def touching(self, places: Array, known: Collection[str]) -> list[int]:
+        """Return in which of the poses, shape (n, nq), shapes touch in contacts that are not known, by id."""
+        found = [ForestState.at(self.forest, q).bodies() for q in places]
+        return self.contacts.touching(np.array([one.x for one in found]), np.array([one.R for one in found]), known)
+
+    @property
+    def contact_count(self) -> int:
+        """How many contacts of shapes have been found."""
+        return len(self.contacts.blanks)
+
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
         """Return the signed distances up to `reach` (m) of the pairs of shapes that may touch, by their labels.
 

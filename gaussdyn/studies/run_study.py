@@ -13,7 +13,7 @@ from typing import Any
 from .._version import __version__
 from ..errors import InputError
 from .function_digest import digest_of
-from .parameter_sets import ParameterSet, parameter_set
+from .parameter_sets import ParameterSet, at, parameter_set
 from .places import results
 from .reductions import Reduction, check_reduction
 from .study_file import BLOCK
@@ -82,6 +82,7 @@ def study(
     check_reduction(reduce)
     template.check(chosen.names)
     job = Job(template, measure_of(measure))
+    job.check([at(chosen, 0), at(chosen, len(chosen) - 1)])
     task = _Task(job, chosen, reduce, where, progress, _settings(job, chosen, reduce))
     if out is not None:
         return task.kept(Path(out), going_on)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,6 +24,7 @@ STATUSES = (PENDING, COMPLETED, STOPPED, FAILED, DIED)
 # What a run met, the gravest first.
 OUTCOMES = ("NONE", "UNDECIDED", "CONTINUUM", "MULTIPLE", "UNIQUE", "NOT_EXAMINED")
 REASON = 600  # letters of a reason that are kept
+MOMENT = 1e-9  # s: a run that says which columns there are
 
 Built = Any
 Measure = Callable[["Trajectory"], Mapping[str, Any]]
@@ -168,6 +169,26 @@ class Job:
         reason = "" if run.stop is None else cut(f"t = {run.stop.t:g} s: {run.stop.reason}", REASON)
         status = COMPLETED if run.stop is None else STOPPED
         return Result(status=status, reason=reason, outcome=gravest(run), t=run.t_reached, values=values)
+
+    def check(self, some: Sequence[Mapping[str, Number]]) -> None:
+        """Refuse columns that runs of a scene do not have, before any is carried out.
+
+        The first moment of some of the runs says which there are; what else goes wrong there is the result of that run.
+        """
+        lost: InputError | None = None
+        for parameters in some if isinstance(self.template.build, str) and isinstance(self.measure, Columns) else ():
+            try:
+                run = replace(self, template=replace(self.template, t_end=MOMENT))._simulate(self._build(parameters))
+            except Exception:
+                return
+            try:
+                self.measure(run)
+            except InputError as error:
+                lost = error
+            else:
+                return
+        if lost is not None:
+            raise lost
 
     def _build(self, parameters: Mapping[str, Number]) -> Built:
         build, given = self.template.build, {**self.template.fixed, **parameters}

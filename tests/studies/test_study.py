@@ -207,3 +207,12 @@ def test_the_command_says_what_the_study_found(tmp_path) -> None:
 def test_an_axis_that_is_none_is_refused(text) -> None:
     with pytest.raises(InputError, match=r"^--over: given .*E\.g\. --over"):
         CliRunner().invoke(app, ["study", "incline", "--over", text, "--measure", "x"], catch_exceptions=False)
+
+
+def test_columns_that_no_run_has_are_refused_before_any_run(tmp_path):
+    out = tmp_path / "study.h5"
+    with pytest.raises(InputError, match=r"blok\.speed.*block\.speed"):
+        study("incline", {"mu": [0.1, 0.2]}, "max:blok.speed", out=out)
+    assert list(tmp_path.iterdir()) == []
+    stones = study("arch", {"stones": [7, 9]}, "stone08.y", where=1)  # the last run has it
+    assert list(stones.status) == ["FAILED", "COMPLETED"]

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import EPS, Array
 from ...contact.manifolds import extent_of, goes_on, room_of
 from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import rows_of
@@ -41,7 +41,7 @@ from .guards import ONSET, TOGETHER
 from .jump import enter, note_rest, rest_soon, settle, stop_slips
 from .mode_selection import choose, first_modes, holds
 from .phase_integrator import NEARLY, Crowded, error_of_impulses
-from .phase_state import FADED, FLIGHT, Instant, Place, largest
+from .phase_state import FADED, FLIGHT, HOLDS, Instant, Place, largest
 from .rank_watch import arriving, leapt, lost_at_start, watching
 from .segment import Segment
 from .simultaneous_contacts import LOCATED
@@ -149,6 +149,7 @@ def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[st
             back_there, h = move_to(stretch.segment, phase, piece.t, piece.y), since - piece.t
             h = h if h <= SHORTER * piece.h else 0.5 * h  # else the same step may be taken, up to the end
             return replace(back_there, pace=replace(back_there.pace, h=h)), AGAIN
+        segment, there = _past(segment, phase, stretch, piece, there)
         segment, back = leapt(before, segment)
         yield segment
         if back:
@@ -258,6 +259,30 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
         off = error_of_impulses(phase, last, phase.system.mass(segment.parts(piece.y)[0]))
     share = growth(off) if off > 1.0 else SHORT_OF if _gets_faster(segment, phase, last, found) else 0.0
     return follow(segment, phase, last, *there), there, piece.t + share * (there[0] - piece.t)
+
+
+def _past(segment: Segment, phase: Phase, stretch: Stretch, piece: Piece, there: Point) -> tuple[Segment, Point]:
+    """Go on along the phase to where the force that ends it has vanished, if that is not so where it was located.
+
+    Where a slip is about to stop, rounding turns it by more than laws are judged by, and a force may vanish between two
+    times next to each other. A contact that still pushes there can neither open nor go on.
+    """
+    found, look = stretch.found, stretch.look
+    assert found is not None
+    if found.guard.unit != "force" or look is None:
+        return segment, there
+    now, n = phase.instant(segment.t, segment.q, segment.v), len(segment.q) + len(segment.v)
+    left = float(phase.guards[found.k].value(now))
+    if left <= HOLDS * max(now.sizes[0], segment.floor("force")):
+        return segment, there
+    t, y = segment.t, np.concatenate((segment.q, segment.v, np.zeros(len(there[1]) - n)))
+    rates, ahead, most = piece.slope(t, y), EPS * max(1.0, abs(t)), LOCATED * max(1.0, abs(t))
+    while ahead <= most and float(look(t + ahead, y + ahead * rates).g[found.k]) > -left:
+        ahead *= 2.0
+    if ahead > most:
+        return segment, there
+    on = along(segment, phase, piece.slope, Way((t, y), (t + ahead, y + ahead * rates), lambda x: y + (x - t) * rates))
+    return on, (on.t, there[1] + ahead * rates)
 
 
 def _gets_faster(segment: Segment, phase: Phase, piece: Piece, found: Crossing) -> bool:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from evidence import examples
 
 from gaussdyn.integrate.event_driven.event_loop import begin, onward
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.event_driven.phase_integrator import Stuck
 from gaussdyn.integrate.event_driven.rank_watch import Watch, nearly_dependent
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import box
 from gaussdyn.mechanics.planar.shapes import Polygon
 from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.spatial.bodies import pill
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
 from gaussdyn.scenes.catalogue import build
 
 
@@ -79,3 +86,28 @@ def test_where_the_integrator_is_stuck_the_last_segment_is_how_far_it_came():
         came.extend(onward(begin(stepper.segment(system, state, 3.0), 3.0), 3.0))
     assert 0.3 <= came[-1].q[1] < 0.3 + 0.011 * abs(came[-1].v[1])
     assert came[-1].account.trails[-1].t[-1] + came[-1].account.trails[-1].h[-1] == came[-1].t
+
+
+def sliding_on_both_ends(u, t):
+    """Return a capsule on a floor, one end of which slides while the other one, with a slip u (m/s), is stopped."""
+    body = pill("pill", mass=14.56, radius=0.07, half_length=0.0827)
+    system = SpatialSystem(
+        bodies=[body], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=1.5), gravity=(2.285, -0.393, -9.81)
+    )
+    lying = np.array([0.0, 0.0, 0.07, np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0])
+    G = np.vstack([row.J for row in system.rows(t, lying, np.zeros(6))])
+    slips = np.array([0.0, -4e-6, 0.027, 0.0, -4e-6, -u])
+    return system, State(t=t, q=lying, v=np.linalg.lstsq(G, slips, rcond=None)[0])
+
+
+@pytest.mark.drawn
+def test_a_contact_that_ceases_to_push_while_a_slip_stops_opens_once():
+    """Its force falls from a tenth of what it was to nothing between two times next to each other."""
+    for seed in range(examples(60, fast=5)):
+        slip = 10.0 ** np.random.default_rng(seed).uniform(-9.0, -6.5)
+        system, state = sliding_on_both_ends(slip, t=10.0)
+        run = simulate(system, state, state.t + 1e-6, stepper=EventDriven())
+        assert run.status == "COMPLETED", (seed, run.stop)
+        told = [(event.t, event.kind, event.id) for event in run.events]
+        assert len(told) == len(set(told)) <= 20
+        assert [kind for _, kind, _ in told].count("lift_off") >= 1

@@ -241,6 +241,28 @@ class Phase:
                 B[part.at.start] -= part.sign * getattr(row, mu) * (d @ row.J[where])
         return G, B, w, given
 
+    def by_direction(self, now: Instant, turning: Sequence[tuple[int, slice]]) -> Array:
+        """Return da / dangle for directions of slip, shape (n, nv), m/s^2 per rad; each is a row's number and its part.
+
+        With M a = h + B^T r and G a + w = 0 a push f that turns with its direction changes a by P M^-1 df/dangle, where
+        P = 1 - M^-1 B^T (G M^-1 B^T)^-1 G; of redundant reactions the shares are held.
+        """
+        G, B, _, _ = self.columns(now.rows, now.v)
+        f = np.zeros((len(now.v), len(turning)))
+        for part in self.parts:
+            row = now.rows[part.k]
+            for where, mu, e in part.slips:
+                if (part.k, where) not in turning:
+                    continue
+                d = direction(row.rate[where], e, now.v)
+                size = row.cap if part.dry else part.sign * getattr(row, mu) * now.r[part.k][0]
+                f[:, turning.index((part.k, where))] = size * (d[1] * row.J[where][0] - d[0] * row.J[where][1])
+        n = len(G)
+        X = over_mass(now.M, np.column_stack((B.T, f)))
+        W, GY = G @ X[:, :n], G @ X[:, n:]
+        pull = np.column_stack([self._reactions(G, W, -column)[0] for column in GY.T])
+        return np.asarray((X[:, n:] + X[:, :n] @ pull).T)
+
     def explicit(self, rows: Sequence[Row], v: Array) -> Array:
         """Return the part of the rates of what is held that does not come from v: moving supports."""
         found = [(rows[part.k].rate - rows[part.k].J @ v)[part.held] for part in self.parts]

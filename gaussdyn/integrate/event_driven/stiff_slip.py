@@ -24,7 +24,6 @@ from .smooth_phase import Phase
 
 ORDER = 7  # stages, and degree of the dense output
 SWEEPS, NEWTON = 40, 4  # iterations of a step; those that ask anew how accelerations depend on the directions
-TURN = 1e-6  # rad, by which directions are turned for that
 SMALL = 0.02  # of the tolerance: last change of the stages
 TINY = 1e-300  # m/s
 FASTEST = 0.2  # rad: directions are moved no further in one iteration
@@ -218,17 +217,14 @@ class SlipTurn:
 
     def _jacobian(self, now: list[Instant], places: list[Place], angle: Array, h: float) -> tuple[Array, float]:
         """Return how slips across their directions change with these, and how fast friction turns them at the end."""
-        n = len(self.turning)
-        J, pull = np.zeros((ORDER, n, ORDER, n)), 0.0
+        n, turning = len(self.turning), [(one.k, one.part) for one in self.turning]
+        J, pull = np.empty((ORDER, n, ORDER, n)), 0.0
         ahead, across = np.stack((np.cos(angle), np.sin(angle))), np.stack((-np.sin(angle), np.cos(angle)))
+        rows = np.array([[across[:, i, m] @ place.rows[one.k].J[one.part] for m, one in enumerate(self.turning)]
+                         for i, place in enumerate(places)])  # fmt: skip
         for j, here in enumerate(now):
-            for k in range(n):
-                turned = angle[j].copy()
-                turned[k] += TURN
-                da = (self._at(here, turned).a - here.a) / TURN
-                for i, place in enumerate(places):
-                    for m, one in enumerate(self.turning):
-                        J[i, m, j, k] = h * A[i, j] * float(across[:, i, m] @ (place.rows[one.k].J[one.part] @ da))
+            da = self.phase.by_direction(here, turning)
+            J[:, :, j, :] = h * A[:, j, None, None] * (rows @ da.T)
         for i, place in enumerate(places):
             for m, one in enumerate(self.turning):
                 u = place.rows[one.k].rate[one.part]

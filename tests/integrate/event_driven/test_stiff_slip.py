@@ -14,8 +14,9 @@ from gaussdyn.integrate.contact_modes import Mode
 from gaussdyn.integrate.event_driven import event_loop
 from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
 from gaussdyn.integrate.event_driven.phase_integrator import CRAWLS, Accuracy, Pace, PhaseMotion, Stuck
+from gaussdyn.integrate.event_driven.phase_state import Place
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
-from gaussdyn.integrate.event_driven.stiff_slip import DENSE, ORDER, A, C, movable, turnings
+from gaussdyn.integrate.event_driven.stiff_slip import DENSE, ORDER, A, C, SlipTurn, movable, turnings
 from gaussdyn.integrate.impact.impact_laws import Moreau
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -215,3 +216,28 @@ def test_steps_whose_length_is_given_find_where_a_slip_stops(pieces, u, pull):
         assert kind == "stick"
         assert t == pytest.approx(stops, abs=off)
         np.testing.assert_allclose(state.v, 0.0, atol=1e-12)
+
+
+def test_accelerations_change_with_directions_of_slip_as_their_differences_do():
+    law, names = ContactLaw(mu=0.4, mu_r=0.02), ("a", "b")
+    system = SpatialSystem(
+        bodies=[ball(name, mass=1.0 + k, radius=0.1) for k, name in enumerate(names)],
+        obstacles=[HalfSpace(name="floor")], contact=law,
+    )  # fmt: skip
+    state = system.state(
+        {"a": (0.0, 0.0, 0.1), "b": (0.2, 0.0, 0.1)}, dict.fromkeys(names, (1.0, 0.5, 0.0, 0.3, 0.2, 0.3))
+    )
+    near = system.near(0.0, state.q, state.v, 0.0)
+    place = Place.of(near, 0.0, state.q, state.v, None)
+    assert len(place.rows) == 3
+    modes = {row.id: Mode(closed=True, slip=(1.0, 0.0), roll=(0.6, 0.8) if row.moments else ()) for row in place.rows}
+    phase = Phase(system=near, control=None, modes=modes, rows=place.rows)
+    ones = turnings(phase)
+    assert len(ones) == 6
+    step = SlipTurn(phase=phase, slope=None, slope_of=None, weight=None, nq=system.nq, nv=system.nv, turning=ones)
+    angle = np.linspace(0.1, 0.8, len(ones))
+    found = phase.by_direction(step._at(place, angle), [(one.k, one.part) for one in ones])
+    assert np.abs(found).max(axis=1).min() > 0.01
+    for k, h in enumerate(1e-5 * np.eye(len(ones))):
+        change = (step._at(place, angle + h).a - step._at(place, angle - h).a) / 2e-5
+        np.testing.assert_allclose(found[k], change, rtol=0, atol=1e-8)

@@ -269,10 +269,10 @@ def _past(segment: Segment, phase: Phase, stretch: Stretch, piece: Piece, there:
     """
     found, look = stretch.found, stretch.look
     assert found is not None
-    if found.guard.unit != "force" or look is None:
+    if found.guard.unit != "force" or found.guard.kind == ONSET or look is None:
         return segment, there
     now, n = phase.instant(segment.t, segment.q, segment.v), len(segment.q) + len(segment.v)
-    left = float(phase.guards[found.k].value(now))
+    left = found.guard.value(now)
     if left <= HOLDS * max(now.sizes[0], segment.floor("force")):
         return segment, there
     t, y = segment.t, np.concatenate((segment.q, segment.v, np.zeros(len(there[1]) - n)))

@@ -260,7 +260,10 @@ class Phase:
         n = len(G)
         X = over_mass(now.M, np.column_stack((B.T, f)))
         W, GY = G @ X[:, :n], G @ X[:, n:]
-        pull = np.column_stack([self._reactions(G, W, -column)[0] for column in GY.T])
+        if self.dependence is None:
+            pull = np.linalg.solve(W, -GY)
+        else:
+            pull = np.column_stack([self._reactions(G, W, -column)[0] for column in GY.T])
         return np.asarray((X[:, n:] + X[:, :n] @ pull).T)
 
     def explicit(self, rows: Sequence[Row], v: Array) -> Array:

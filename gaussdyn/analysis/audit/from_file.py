@@ -14,6 +14,7 @@ from ...integrate.run.trajectory import Trajectory
 from ...mechanics.rows import MOMENTS, Row
 from ...programs.solution.status import Status
 from .audit_check import AuditCheck
+from .recorded_tables import events_told, steps_told
 
 EXACT = 1e-12  # numbers that must agree up to rounding
 RESIDUAL = 1e-8  # above this the mode of a contact is not settled
@@ -47,6 +48,8 @@ def _steps(run: Trajectory) -> list[AuditCheck]:
     return [
         AuditCheck(name="unsolved", t=steps.t, values=unsolved, tol=0.0),
         AuditCheck(name="residual", t=steps.t, values=steps.E, tol=RESIDUAL),
+        AuditCheck(name="step_table", t=steps.t, values=steps_told(run), tol=0.0),
+        AuditCheck(name="event_times", t=steps.t, values=events_told(run), tol=CLOCK),
     ]
 
 

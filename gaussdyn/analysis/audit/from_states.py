@@ -70,9 +70,12 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
     for key in given.keys() - impulses.keys():
         near = difflib.get_close_matches(key, impulses, n=3, cutoff=0.2)
         mend = (
-            f"Nearest: {', '.join(near)}. Write {near[0]!r}." if near else "It has no rows there: system.rows(t, q, v)."
+            f"Nearest: {', '.join(near)}. Write {near[0]!r}."
+            if near
+            else "Shapes that are apart have no rows: look at "
+            "[row.id for row in system.near(t, q, v, dt).rows(t, q, v)], and leave out impulses of 0."
         )
-        raise InputError("contacts/id", f"{key!r} at t = {state.t:g} s", "the id of a row of the system", mend)
+        raise InputError("contacts/id", f"{key!r} at t = {state.t:g} s", "the id of a row that may act there", mend)
     evidence = StepEvidence(acts=acting_of(rows, impulses, set(given)))
     return Record(
         whole=system,

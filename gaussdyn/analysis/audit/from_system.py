@@ -12,6 +12,7 @@ from ...arrays import Array
 from ...contact.snapshot import Activation, rows_of
 from ...integrate.energy import energy
 from ...integrate.impact.impact_laws import law_of
+from ...integrate.run.column_names import readings_of
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.stepper import Repeats, for_run, near_of
 from ...integrate.stepper_names import from_settings
@@ -25,6 +26,7 @@ from .ncp_residuals import NCP, ncp_residuals
 from .recorded_motion import RecordedMotion
 from .recorded_scheme import Scheme
 from .recorded_step import RecordedStep, saved_record
+from .recorded_tables import SAME, off_readings, places
 from .repeated_step import repeated_step
 from .saved_rows import SavedState
 
@@ -52,6 +54,8 @@ def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dic
         AuditCheck(name="gap_column", t=run.t, values=at_states[:, 0], tol=EXACT, unit="m"),
         AuditCheck(name="energy_column", t=run.t, values=at_states[:, 1] / _scale(run), tol=EXACT),
         AuditCheck(name="gaps", t=run.t, values=at_states[:, 2], tol=allowed, unit="m"),
+        AuditCheck(name="contact_places", t=run.t, values=at_states[:, 5], tol=_same(run), unit="m"),
+        AuditCheck(name="joint_columns", t=run.t, values=at_states[:, 6], tol=EXACT),
     ]
     if project and stepper is None:  # what is off at the start is mended in the first step
         off = max(CLOSED, ROUNDING * float(np.abs(run.q).max(initial=0.0)))
@@ -68,7 +72,7 @@ def _gone_over(
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return the figures of all states; with a scheme those of steps as they were recorded, and nine residuals, too."""
     n = len(run)
-    at_states, table, nine = np.zeros((n, 5)), np.zeros((n - 1, len(RECORDED))), np.zeros((n - 1, len(NCP)))
+    at_states, table, nine = np.zeros((n, 7)), np.zeros((n - 1, len(RECORDED))), np.zeros((n - 1, len(NCP)))
     if run.table is not None:
         run.table.made()
     for k in range(n):
@@ -152,7 +156,11 @@ def _checks(run: Trajectory, names: dict[str, float], table: Array) -> list[Audi
 
 
 def _state_figures(run: Trajectory, system: System, saved: SavedState) -> tuple[float, ...]:
-    """Return errors of gap and energy columns, the deepest penetration, the fastest normal rate, the worst joint."""
+    """Return what is off at a state.
+
+    Errors of the gap and energy columns, depth, the fastest normal rate, the worst joint, errors of the places of
+    contacts and of the columns of joints.
+    """
     k, state, rows, said = saved.k, saved.state, saved.end, saved.said
     here = near_of(system, state, 0.0)  # a contact that the step did not look for is one all the same
     found = rows_of(here, state.t, state.q, state.v) if here is not system else ()
@@ -163,7 +171,16 @@ def _state_figures(run: Trajectory, system: System, saved: SavedState) -> tuple[
     depth = max((-row.gap for row in sided), default=0.0)
     speed = max((abs(float(row.rate[0])) for row in sided), default=0.0)
     joint = max((abs(row.gap) for row in rows if row.bilateral and row.level == "position"), default=0.0)
-    return column, float(far), max(depth, 0.0), speed, joint
+    placed = places(saved.contacts, {row.id: row for row in rows})
+    readings = readings_of(system)
+    forces = {key: reaction for key, (_, reaction) in said.items()}
+    read = 0.0 if readings is None else off_readings(run, readings, k, state, forces)
+    return column, float(far), max(depth, 0.0), speed, joint, placed, read
+
+
+def _same(run: Trajectory) -> float:
+    """Return how far points of contacts may be from those of their rows, m."""
+    return SAME * max(1.0, float(np.abs(run.q).max(initial=0.0)))
 
 
 def _depth_allowed(run: Trajectory, speeds: Array, projects: bool) -> float:

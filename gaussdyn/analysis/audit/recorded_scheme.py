@@ -62,4 +62,8 @@ class Scheme:
 
 
 def _share(settings: Mapping[str, Any], name: str, default: float) -> float:
-    return scalar(f"settings.stepper.{name}", settings.get(name, default), low=0.0, high=1.0)
+    given = settings.get(name, default)
+    try:
+        return scalar(name, given, low=0.0, high=1.0)
+    except InputError as error:
+        raise InputError(f"settings.stepper.{name}", repr(given), error.allowed, f"Write {name}=1.0.") from None

@@ -300,7 +300,10 @@ def _read_contacts(group: Any) -> ContactTable:
 def _read_final(group: Any) -> State:
     memory = group["memory"]
     ids, ends = _text(memory["ids"]).tolist(), np.cumsum(values(memory["sizes"]))
-    parts = np.split(values(memory["values"]), ends[:-1]) if ids else []
+    numbers = values(memory["values"])
+    if len(numbers) != (ends[-1] if len(ends) else 0):
+        raise ValueError(f"{len(numbers)} numbers of memory in entries of {ends[-1] if len(ends) else 0}")
+    parts = np.split(numbers, ends[:-1]) if ids else []
     entries = dict(zip(ids, parts, strict=True))
     return State(t=float(values(group["t"])), q=values(group["q"]), v=values(group["v"]), memory=entries)
 

@@ -107,6 +107,10 @@ def _check_table(table: ContactTable, n: int) -> None:
     _array("contacts/mode", table.mode, (m,), "U")
     _indices("contacts/index", table.index, (m,), len(table.ids))
     _indices("contacts/size", table.size, (m,), width + 1)
+    if (beyond := (np.arange(width) >= table.size[:, None]) & (table.reaction != 0.0)).any():
+        line = int(np.flatnonzero(beyond.any(axis=1))[0])
+        given = f"{table.reaction[line].tolist()} in line {line}"
+        raise InputError("contacts/reaction", given, f"{table.size[line]} components, then zeros", ANEW)
     _indices("contacts/offsets", table.offsets, (n + 1,), m + 1)
     if table.offsets[0] != 0 or table.offsets[-1] != m or (np.diff(table.offsets) < 0).any():
         raise InputError("contacts/offsets", "numbers that do not rise", f"rising numbers from 0 to {m}", ANEW)

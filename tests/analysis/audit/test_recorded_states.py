@@ -213,3 +213,19 @@ def test_bad_files_are_named(tmp_path):
     for attributes in ({"schema": "other/1"}, {"stepper": json.dumps({"theta": 2.0})}, {"stepper": '{"laws": "none"}'}):
         with pytest.raises(SceneError, match=r"other\.h5"):
             RecordedStates.load(written(path, ids, t, q, v, p, **attributes))
+
+
+def test_a_push_of_shapes_that_are_apart_and_a_share_above_one_say_what_to_write(tmp_path):
+    params, t, q, v, p = rolling_ball(3)
+    path = tmp_path / "other.h5"
+    for by, stepper, words in (
+        (0.05, {}, "Shapes that are apart have no rows"), (0.0, {"theta": 2}, "Write theta=1.0"),
+    ):  # fmt: skip
+        with h5py.File(path, "w") as file:
+            file.attrs.update(schema="gaussdyn/states/1", scene="cue_ball", params=json.dumps(params))
+            file.attrs["stepper"] = json.dumps(stepper)
+            file["t"], file["q"], file["v"] = t, q + by * np.eye(7)[2], v
+            file["contacts/state"], file["contacts/impulse"] = np.arange(1, 4), p
+            file["contacts/id"] = np.array(["ball/table"] * 3, dtype="S20")
+        with pytest.raises((InputError, SceneError), match=words):
+            audit(RecordedStates.load(path), build("cue_ball", **params).system)

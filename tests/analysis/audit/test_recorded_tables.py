@@ -1,0 +1,111 @@
+"""Whatever one number of a run's tables is changed to, on disk, the audit says which table is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import h5py
+import numpy as np
+import pytest
+from falsified import jointed
+from random_scenes import linked
+
+from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.errors import SceneError
+from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.run.trajectory import Trajectory
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics.state import State
+from gaussdyn.scenes.catalogue import build
+
+RUNS = {
+    "located": (lambda: jointed(0.3, 1e-2)()[:2], EventDriven(), 0.2),
+    "joints": (lambda: linked(2, 12), MoreauJean(dt=0.01), 0.3),
+    "one": (lambda: (build("superball").system, build("superball").state), MoreauJean(dt=0.01), 0.35),
+}
+TABLES = {
+    "contact_places": ("contacts/point", "contacts/frame", "contacts/mu", "contacts/mu_s"),
+    "event_times": ("events/t", "steps/events"),
+    "step_table": ("steps/E", "columns/E", "steps/restitution", "steps/friction_margin"),
+    "joint_columns": ("columns/joint.reaction", "columns/pin.reaction"),
+}
+
+
+@cache
+def made(name):
+    how, stepper, t_end = RUNS[name]
+    system, state = how()
+    return system, simulate(system, state, t_end, stepper=stepper)
+
+
+def changed(path, run, entry, seed):
+    """Write a run with one number of an entry changed by a hundredth of the largest; False where there is none."""
+    run.save(path)
+    rng = np.random.default_rng(seed)
+    with h5py.File(path, "a") as file:
+        if entry not in file or not file[entry].size:
+            return False
+        x = file[entry][()]
+        k = int(rng.integers(x.size))
+        if x.dtype.kind == "i":
+            x.flat[k] += 1
+        elif np.isfinite(x.flat[k]):
+            x.flat[k] -= 0.01 * max(float(np.nanmax(np.abs(x))), 0.1) * (1.0 if entry.endswith("E") else -1.0)
+        else:
+            x.flat[k] = 1.5
+        file[entry][...] = x
+    return True
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("check", TABLES)
+def test_a_number_that_is_changed_in_a_table_is_noticed_there(tmp_path, name, check):
+    system, run = made(name)
+    assert audit(run, system).passed
+    tried = 0
+    for seed, entry in enumerate(TABLES[check]):
+        path = tmp_path / f"{seed}.h5"
+        if changed(path, run, entry, seed):
+            verdict = audit(Trajectory.load(path), system)
+            assert check in {one.name for one in verdict.series if not one.passed}, entry
+            tried += 1
+    assert tried or check == "joint_columns"
+
+
+def test_an_event_may_be_anywhere_in_its_step_and_nowhere_else():
+    """Half a step is allowed to an event that is known to within its step, two are not."""
+    system, run = made("joints")
+    for by, passes in ((-0.5, True), (-2.0, False)):
+        event = run.events[0]
+        moved = (replace(event, t=event.t + by * 0.01), *run.events[1:])
+        assert audit(replace(run, events=moved), system).passed is passes
+
+
+@pytest.mark.parametrize("entry", ["contacts/size", "final/memory/sizes"])
+def test_sizes_that_do_not_fit_are_refused_in_words(tmp_path, entry):
+    """A line too short for its friction, and one number of memory more than there are."""
+    _, run = made("one")
+    final = State(t=run.final.t, q=run.final.q, v=run.final.v, memory={"kept": np.ones(2)})
+    replace(run, final=final, state_hash=final.digest()).save(tmp_path / "run.h5")
+    with h5py.File(tmp_path / "run.h5", "a") as file:
+        x = file[entry][()]
+        if entry.startswith("contacts"):
+            x[int(np.argmax(np.abs(file["contacts/reaction"][:, 1])))] -= 2
+        else:
+            x[0] += 1
+        file[entry][...] = x
+    with pytest.raises(SceneError, match=r"run\.h5"):
+        Trajectory.load(tmp_path / "run.h5")
+
+
+def test_a_contact_of_another_size_than_its_row_is_named(tmp_path):
+    system, run = made("one")
+    run.save(tmp_path / "run.h5")
+    with h5py.File(tmp_path / "run.h5", "a") as file:
+        sizes = file["contacts/size"][()]
+        sizes[0] += 1
+        file["contacts/size"][...] = sizes
+    with pytest.raises(ValueError, match="4 components of ball/floor"):
+        audit(Trajectory.load(tmp_path / "run.h5"), system)

@@ -28,6 +28,7 @@ from .impact.impact import impact
 from .mode_changes import Change
 from .mode_memory import BROKEN, all_remembered
 from .saltation import saltation
+from .shooting import Shot, closed
 from .stepper import Step
 from .variations import varied
 
@@ -40,7 +41,6 @@ GUARDS = {
 ALIKE = 1e-6  # relative: conditions that vanish together, as those of the corners of a face, have one surface
 CONTINUOUS = 1e-8  # of the largest rate: where friction sets in fields that differ by less are the same
 CLOSED = 1e-10  # of the largest coordinate or velocity, at least 1: a motion that misses by less closes
-CORRECTIONS = 20
 BESIDE = 1e-9, 1e-7, 1e-5  # s: so far from a handover the other feature is looked for
 
 
@@ -155,19 +155,22 @@ def close_motion(
     InputError
         It does not close: by how much it misses; else as `fundamental_matrix`.
     """
-    best, nv = np.inf, system.nv
-    for _ in range(CORRECTIONS):
-        found = fundamental_matrix(system, state, state.t + period, stepper=stepper, control=control)
-        way = np.linalg.lstsq(_frame(system, state.q), found.state.q - state.q, rcond=None)[0]
-        miss = np.concatenate((way, found.state.v - state.v))
-        off = float(np.abs(miss).max())
-        if off <= CLOSED * max(1.0, float(np.abs(state.q).max()), float(np.abs(state.v).max())):
-            return state, found
-        best = min(best, off)
-        step: Array = np.linalg.lstsq(np.eye(2 * nv) - found.Phi, miss, rcond=1e-12)[0].astype(np.float64)
-        state = State(t=state.t, q=system.move(state.q, step[:nv], 1.0), v=state.v + step[nv:])
-    given = f"a motion that misses its beginning by {best:.3g} at best after {period:.9g} s"
-    raise InputError("orbit", given, "a motion that closes", "Write another state, or period=..")
+    nv = system.nv
+
+    def follow(at: State, length: float) -> Shot[Linearised]:
+        """Return the motion over a period, and by how much it misses."""
+        found = fundamental_matrix(system, at, at.t + length, stepper=stepper, control=control)
+        way = np.linalg.lstsq(_frame(system, at.q), found.state.q - at.q, rcond=None)[0]
+        size = max(1.0, float(np.abs(at.q).max()), float(np.abs(at.v).max()))
+        return Shot(np.concatenate((way, found.state.v - at.v)), found.Phi, size, found)
+
+    def move(at: State, by: Array) -> State:
+        """Return a state displaced."""
+        return State(t=at.t, q=system.move(at.q, by[:nv], 1.0), v=at.v + by[nv:])
+
+    mend = "Write another state, or period=.."
+    at, _, shot = closed(follow, move, state, period, tol=CLOSED, mend=mend)
+    return at, shot.motion
 
 
 def _sets_in(system: System, before: State, changes: Sequence[Change]) -> bool:

@@ -18,10 +18,11 @@ from ...arrays import Array, vector
 from ...errors import InputError
 from ...integrate.dop853 import Tolerance, arrived
 from ...integrate.run.interrupts import interruptible
+from ...integrate.shooting import Shot, closed
 from .symbolic_phases import Phases
 from .variational_flow import Flow, Stretch, flow
 
-CLOSED, CORRECTIONS, HALVES = 1e-11, 40, 5
+CLOSED = 1e-11
 SETTLE, LOOK = 30.0, 12.0  # times the slowest natural time scale: how long a motion settles, and a return is looked for
 FIRST = 0.1  # of the size of the orbit: a return that comes this close is tried
 
@@ -139,38 +140,19 @@ def close_orbit(
     """
     phases = Phases.of(phases)
     y = vector("y", y, 2 * phases.n)
-    anchor, normal = y.copy(), _rate(phases, t, y)
-    best, step, halves = np.inf, np.zeros(len(y) + 1), 0
-    for _ in range(CORRECTIONS):
-        found = flow(phases, t, y, t + period, rtol=rtol)
-        miss = found.y - y
-        if np.abs(miss).max() > best and halves < HALVES:  # Newton's method may jump to and fro across an event
-            step, halves = 0.5 * step, halves + 1
-            y, period = y - step[: len(y)], period - (float(step[-1]) if autonomous else 0.0)
-            continue
-        best, halves = min(best, float(np.abs(miss).max())), 0
-        if np.abs(miss).max() <= CLOSED * max(1.0, float(np.abs(y).max())):
-            return _orbit(phases, t, y, period, found, autonomous)
-        step = _correction(phases, found, miss, anchor, normal, y, autonomous)
-        if not np.isfinite(step).all() or (autonomous and not 0.1 * period < period + step[-1] < 10.0 * period):
-            break
-        y = y + step[: len(y)]
-        period = period + float(step[-1]) if autonomous else period
-    raise InputError("orbit", f"a motion from {anchor.tolist()} that misses its beginning by {best:.3g} at best after "
-                     f"{period:.9g} s", "a motion that closes", "Write another start= or period=.")  # fmt: skip
 
+    def follow(at: Array, length: float) -> Shot[Flow]:
+        """Return the motion over a period, and by how much it misses."""
+        found = flow(phases, t, at, t + length, rtol=rtol)
+        rate = np.array(phases.field(found.mode, found.t, found.y.tolist())) if autonomous else None
+        return Shot(found.y - at, found.Phi, max(1.0, float(np.abs(at).max())), found, rate)
 
-def _correction(
-    phases: Phases, found: Flow, miss: Array, anchor: Array, normal: Array, y: Array, autonomous: bool
-) -> Array:
-    n = len(y)
-    if not autonomous:
-        return np.asarray(np.linalg.lstsq(found.Phi - np.eye(n), -miss, rcond=1e-13)[0])
-    A = np.zeros((n + 1, n + 1))
-    A[:n, :n], A[:n, n] = found.Phi - np.eye(n), phases.field(found.mode, found.t, found.y.tolist())
-    A[n, :n] = normal
-    rhs = np.append(-miss, -normal @ (y - anchor))
-    return np.asarray(np.linalg.lstsq(A, rhs, rcond=1e-13)[0])
+    normal, words = _rate(phases, t, y), f"a motion from {y.tolist()}"
+    at, length, shot = closed(
+        follow, np.add, y, period, tol=CLOSED, normal=normal if autonomous else None, words=words,
+        mend="Write another start= or period=.",
+    )  # fmt: skip
+    return _orbit(phases, t, at, length, shot.motion, autonomous)
 
 
 def _rate(phases: Phases, t: float, y: Array) -> Array:

@@ -272,6 +272,7 @@ def test_an_edited_inner_kernel_is_never_stale(compiled: Path) -> None:
     assert call(compiled)[0] == ["30.0", "0"]  # what was kept before is there again
 
 
+@pytest.mark.slow
 def test_an_edited_outer_kernel_leaves_the_inner_one(compiled: Path) -> None:
     (compiled / "toy_outer.py").write_text(OUTER.replace("FACTOR * inner", "2.0 * inner"))
     assert call(compiled)[0] == ["6.0", "1"]

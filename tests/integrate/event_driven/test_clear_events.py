@@ -84,7 +84,7 @@ def test_arcs_are_the_same_whenever_they_are_asked_for(seed):
     np.testing.assert_allclose(other["push"], told["push"], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", first(2, range(1, 12)))
+@pytest.mark.parametrize("seed", first(1, range(1, 12)))
 def test_the_events_are_those_that_are_decided_without_kernels(seed):
     system, state = sliders(seed)
     run = simulate(system, state, 6.0, stepper=EventDriven())

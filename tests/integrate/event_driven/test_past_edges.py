@@ -66,7 +66,7 @@ def scene(seed):
     return system, state
 
 
-@pytest.mark.parametrize("seed", first(2, SEEDS))
+@pytest.mark.parametrize("seed", first(1, SEEDS))
 def test_a_shape_slides_past_an_edge_by_few_events(seed):
     system, state = scene(seed)
     run = simulate(system, state, 0.3, stepper=EventDriven(), project=True)

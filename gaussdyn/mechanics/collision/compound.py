@@ -57,9 +57,11 @@ class Compound:
         what = f"parts of {self.name or 'a compound'}"
         if self.name:
             check_name("name of a compound", self.name)
-        parts = tuple(self.parts) if isinstance(self.parts, Sequence) else (self.parts,)
+        parts = tuple(self.parts) if isinstance(self.parts, Iterable) else (self.parts,)
         if not parts or not all(isinstance(part, Shape) for part in parts):
-            raise InputError(what, repr(parts)[:60], f"convex shapes: {SHAPES}", "Cut a mesh with decomposed(...).")
+            inner = any(isinstance(part, Compound) for part in parts)
+            mend = "Give its parts: parts=[*inner.shapes, ...]." if inner else "Cut a mesh with decomposed(...)."
+            raise InputError(what, repr(parts)[:60], f"convex shapes: {SHAPES}", mend)
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "at", triple("at of a compound", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of a compound", self.turn))
@@ -127,6 +129,8 @@ def decomposed(
     surface = Mesh(vertices=vertices, faces=faces, name=name or "surface")
     check_closed(f"surface of {name or 'a compound'}", surface)
     limit = scalar("threshold", threshold, low=0.01, high=1.0)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError("seed", repr(seed), "a whole number >= 0", "Write seed=0.")
     try:
         import coacd
     except ImportError:

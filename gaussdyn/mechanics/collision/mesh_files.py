@@ -12,7 +12,7 @@ from ...errors import InputError
 
 HEADER, FACE = 84, 50  # bytes of a binary STL file before its faces, and of each
 READ = (".stl", ".obj")
-LARGEST = 1e12  # m
+SMALLEST, LARGEST = 1e-12, 1e12  # m
 NO_FACES = np.zeros((0, 3), dtype=np.int64)
 
 
@@ -46,33 +46,50 @@ def read_mesh(path: str | Path, *, scale: float = 1.0) -> Triangles:
     Raises
     ------
     InputError
-        No file, another format, a file that is damaged or has fewer than four vertices.
+        No file, another format, a file that is damaged or has fewer than four vertices, a scale that leaves no size.
     """
-    path, unit = Path(path), scalar("scale", scale, low=0.0, open_low=True)
+    path, unit = _path(path), scalar("scale", scale, low=0.0, open_low=True)
     kind = path.suffix.lower()
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"mesh {path.name}", error.strerror, "a file that can be read", f"ls -l {path}") from None
     points, faces = _stl(data) if kind == ".stl" else (_obj(data) if kind == ".obj" else _other(path))
-    if len(points) < 4 or not (np.abs(points) < LARGEST).all():
-        raise InputError(
-            f"mesh {path.name}",
-            f"{len(points)} vertices",
-            "four and more finite ones",
-            f"Look at it: trimesh.load({path.name!r}).show().",
-        )
+    look = f"Look at it: trimesh.load({path.name!r}).show()."
+    if len(points) < 4:
+        raise InputError(f"mesh {path.name}", f"{len(points)} vertices", "four and more", look)
+    if not (np.abs(points) < LARGEST).all():
+        given = "coordinates that are no numbers, or too large"
+        raise InputError(f"mesh {path.name}", given, f"numbers below {LARGEST:g}", look)
+    most = unit * float(np.abs(points).max())
+    if most > 0.0 and not SMALLEST <= most <= LARGEST:
+        given = f"{unit:g}: vertices up to {most:.3g} m"
+        raise InputError("scale", given, f"{SMALLEST:g} to {LARGEST:g} m", "From a file in millimetres: scale=1e-3.")
     if faces.min(initial=0) < 0 or faces.max(initial=0) >= len(points):
         raise InputError(
             f"mesh {path.name}",
             "a face of no vertex",
             f"1 to {len(points)}",
-            f"Look at it: trimesh.load({path.name!r}).show().",
+            look,
         )
     vertices, number = np.unique(points, axis=0, return_inverse=True)
     joined = number.ravel()[faces].reshape(-1, 3)
     three = (joined != joined[:, [1, 2, 0]]).all(axis=1)
     return Triangles(unit * vertices, joined[three])
+
+
+def _path(path: str | Path) -> Path:
+    """Return a path.
+
+    Raises
+    ------
+    InputError
+        Something else.
+    """
+    try:
+        return Path(path)
+    except TypeError:
+        raise InputError("path of a mesh", repr(path)[:60], "a path", 'Write read_mesh("part.stl").') from None
 
 
 def _stl(data: bytes) -> tuple[Array, IntArray]:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..._show import brief
-from ...arrays import Array, matrix, scalar, vector
+from ...arrays import Array, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, matrix_of, unit_quaternion
 from ...mends import numbers
+from ..lengths import check_size, length, points_of
 from ..names import GROUND, check_name
 from .solid_hull import (
     MOST_FEATURES,
@@ -54,7 +55,7 @@ class Sphere:
 
     def __post_init__(self) -> None:
         _name("sphere", self.name)
-        object.__setattr__(self, "radius", scalar("radius of a sphere", self.radius, low=0.0))
+        object.__setattr__(self, "radius", length("radius of a sphere", self.radius, zero=True))
         object.__setattr__(self, "at", triple("at of a sphere", self.at))
 
     @property
@@ -91,8 +92,8 @@ class Capsule:
 
     def __post_init__(self) -> None:
         _name("capsule", self.name)
-        half_length = scalar("half_length of a capsule", self.half_length, low=0.0, open_low=True)
-        object.__setattr__(self, "radius", scalar("radius of a capsule", self.radius, low=0.0))
+        half_length = length("half_length of a capsule", self.half_length)
+        object.__setattr__(self, "radius", length("radius of a capsule", self.radius, zero=True))
         object.__setattr__(self, "half_length", half_length)
         object.__setattr__(self, "at", triple("at of a capsule", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of a capsule", self.turn))
@@ -139,6 +140,7 @@ class Box:
             raise InputError(
                 "half of a box", half, "three numbers > 0", "They are half of the sides, in m: half=(0.1, 0.1, 0.1)."
             )
+        check_size("half of a box", *half)
         object.__setattr__(self, "half", half)
         object.__setattr__(self, "at", triple("at of a box", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of a box", self.turn))
@@ -181,6 +183,7 @@ class Ellipsoid:
             raise InputError(
                 "half of an ellipsoid", half, "three numbers > 0", "They are its half axes, in m: half=(0.1, 0.1, 0.2)."
             )
+        check_size("half of an ellipsoid", *half)
         object.__setattr__(self, "half", half)
         object.__setattr__(self, "at", triple("at of an ellipsoid", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of an ellipsoid", self.turn))
@@ -223,8 +226,7 @@ class Cylinder:
     def __post_init__(self) -> None:
         _name("cylinder", self.name)
         for key in ("radius", "half_length"):
-            size = scalar(f"{key} of a cylinder", getattr(self, key), low=0.0, open_low=True)
-            object.__setattr__(self, key, size)
+            object.__setattr__(self, key, length(f"{key} of a cylinder", getattr(self, key)))
         object.__setattr__(self, "at", triple("at of a cylinder", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of a cylinder", self.turn))
 
@@ -262,8 +264,8 @@ class ConvexMesh:
     Raises
     ------
     InputError
-        Fewer than four points, points in one plane, NaN, too many corners or faces, an unusable name; faces that leave
-        the surface open, are inside out, or make a solid that is not convex.
+        Fewer than four points, points in one plane, NaN, sizes that are none of a body, too many corners or faces, an
+        unusable name; faces that leave the surface open, are inside out, or make a solid that is not convex.
     """
 
     vertices: Any
@@ -279,7 +281,7 @@ class ConvexMesh:
     def __post_init__(self) -> None:
         what = f"vertices of {self.name or 'a convex mesh'}"
         _name("convex mesh", self.name)
-        points = matrix(what, self.vertices, cols=3)
+        points = points_of(what, self.vertices)
         hull = hull_of(what, points)
         faces = loops_of(what.replace("vertices", "faces", 1), self.faces)
         if len(hull.corners) + 2 * len(hull.edges) + len(hull.faces) > MOST_FEATURES:

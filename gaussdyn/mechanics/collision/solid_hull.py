@@ -22,7 +22,6 @@ MANY = 2000  # points from which corners are counted before the hull is made
 BLOCK = 256  # points that are near one another, looked at together
 MOST = 20_000  # points on a hull, the corners within its faces and edges included
 MOST_FACES = 100_000  # that are checked against a hull
-HUGE = 1e100  # m: the volume of a larger hull is no number
 THIN = 1e-12  # of the cube of the size: a volume below is none
 
 
@@ -81,13 +80,6 @@ def hull_of(name: str, points: Array) -> Polyhedron:
             "Write vertices=[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], or more.",
         )
     size = float(np.ptp(points, axis=0).max())
-    if not size < HUGE:
-        raise InputError(
-            name,
-            f"points {size:.3g} m apart",
-            f"at most {HUGE:g} m",
-            "Write vertices=1e-3 * vertices, if they were in mm.",
-        )
     if len(points) > MANY:  # a hull of half a million points takes seconds, its faces more
         refuse_sure_corners(name, points)
     try:
@@ -312,10 +304,14 @@ def check_convex(name: str, points: Array, faces: Sequence[Sequence[int]], hull:
     if triangles.min(initial=0) < 0 or triangles.max(initial=0) >= len(points):
         raise InputError(
             name,
-            f"corner {int(triangles.max())}",
+            f"corner {int(triangles.min() if triangles.min() < 0 else triangles.max())}",
             f"numbers of the {len(points)} points, from 0",
             "Count from 0: faces = faces - faces.min().",
         )
+    twice = next((loop for loop in faces if len(set(loop)) < len(loop)), None)
+    if twice is not None:
+        mend = "Leave it out: faces = [face for face in faces if len(set(face)) == len(face)]."
+        raise InputError(name, f"face {tuple(twice)} with a corner twice", "three different corners or more", mend)
     sides = [(a, b) for loop in faces for a, b in zip(loop, (*loop[1:], loop[0]), strict=True)]
     known = set(sides)
     if len(known) < len(sides):

@@ -100,8 +100,8 @@ class Contacts:
         """
         if not isinstance(default, ContactLaw):
             raise InputError("contact", repr(default), "a ContactLaw", "Write ContactLaw(mu=0.5).")
-        warn_of_units(tuple(bodies), radii, obstacles)
         known = _names(bodies, obstacles)
+        warn_of_units(tuple(bodies), radii, obstacles)
         named: dict[Pair, ContactLaw | None] = {}
         for names, law in pairs.items():
             pair = _checked(names, law, known)
@@ -343,7 +343,7 @@ def _label(obstacle: Obstacle) -> str:
         raise InputError(
             "obstacles",
             repr(obstacle),
-            f"HalfSpace, Mesh, HeightField, {SHAPES}",
+            f"HalfSpace, Mesh, HeightField, Compound, {SHAPES}",
             'Write obstacles=[HalfSpace(name="floor")].',
         )
     if isinstance(obstacle, HalfSpace) and obstacle.body != GROUND:

@@ -18,6 +18,7 @@ from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ...mends import numbers, one_of
 from ..borders import Crossing, Extent, Pose
+from ..collision.compound import Compound, flattened
 from ..collision.features import EDGE_RIM
 from ..collision.shapes import Triple, triple
 from ..collision.tangent_frames import chart_of
@@ -55,7 +56,7 @@ class SpatialSystem:
     bodies : sequence of SpatialBody
         Body k has q[7 k : 7 k + 7] = (x, y, z, qw, qx, qy, qz) and v[6 k : 6 k + 6] = (vx, vy, vz, wx, wy, wz), the
         angular velocity in body axes.
-    obstacles : sequence of HalfSpace, Mesh, HeightField or shapes
+    obstacles : sequence of HalfSpace, Mesh, HeightField, Compound or shapes
         Fixed in space (half-spaces also to a body), each with a name.
     joints : sequence of BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor or Gear
         Rows of joints and contacts come sorted by their ids.
@@ -78,7 +79,7 @@ class SpatialSystem:
     """
 
     bodies: Sequence[SpatialBody]
-    obstacles: Sequence[Obstacle] = ()
+    obstacles: Sequence[Obstacle | Compound] = ()
     joints: Sequence[Bond] = ()
     forces: Sequence[Force] = ()
     gravity: Triple = (0.0, 0.0, -9.81)
@@ -113,7 +114,7 @@ class SpatialSystem:
         bonds = Joints.of(layout, joints)
         forces = bonds.check_forces(layout, self.forces)
         gravity = triple("gravity", self.gravity)
-        obstacles = parts("obstacles", self.obstacles)
+        obstacles = flattened(parts("obstacles", self.obstacles))
         shapes, radii = {body.name: body.shapes for body in layout.bodies}, [body.radius for body in layout.bodies]
         contacts = Contacts.of(shapes, np.array(radii), obstacles, self.contact, self.pairs, bonds.joined)
         inertias = np.array([body.inertia for body in layout.bodies])

@@ -16,6 +16,7 @@ from ...arrays import Array, vector
 from ...errors import InputError
 from ...linalg.rotations import matrix_of, product
 from ..collision.body_motions import BodyMotions
+from ..collision.compound import Compound, flattened
 from ..collision.shapes import Triple, triple
 from ..collision.tangent_frames import chart_of
 from ..contact_law import ContactLaw
@@ -56,7 +57,7 @@ class TreeSystem:
     ----------
     bodies : sequence of TreeBody
         Parents before children. q has the coordinates of the joints in this order, v their rates.
-    obstacles : sequence of HalfSpace, Mesh, HeightField or shapes
+    obstacles : sequence of HalfSpace, Mesh, HeightField, Compound or shapes
         Fixed in space, each with a name.
     parts : sequence of Tendon, SpatialTendon, JointEquality or Connect
     actuators : sequence of Actuator
@@ -85,7 +86,7 @@ class TreeSystem:
     """
 
     bodies: Sequence[TreeBody]
-    obstacles: Sequence[Obstacle] = ()
+    obstacles: Sequence[Obstacle | Compound] = ()
     parts: Sequence[Part] = ()
     actuators: Sequence[Actuator] = ()
     gravity: Triple = (0.0, 0.0, -9.81)
@@ -106,6 +107,7 @@ class TreeSystem:
 
     def __post_init__(self) -> None:
         values: dict[str, Any] = {name: tuple(getattr(self, name)) for name in SEQUENCES}
+        values["obstacles"] = flattened(values["obstacles"])
         values |= {"gravity": triple("gravity", self.gravity), "pairs": dict(self.pairs)}
         values["colours"] = {name: vector(f"colour of {name}", x, 4).tolist() for name, x in self.colours.items()}
         forest, places, names = forest_of(

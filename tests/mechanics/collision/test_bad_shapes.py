@@ -13,8 +13,11 @@ from gaussdyn import SpatialSystem
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.spatial import (
     Box,
+    Capsule,
     Compound,
     ConvexMesh,
+    Cylinder,
+    Ellipsoid,
     HalfSpace,
     HeightField,
     Mesh,
@@ -22,6 +25,7 @@ from gaussdyn.mechanics.spatial import (
     Sphere,
     brick,
     decomposed,
+    read_mesh,
     solid,
 )
 
@@ -47,7 +51,15 @@ def _sphere(n):
         (CUBE, [FACES[0][::-1], *FACES[1:]], "turned against each other"),
         (CUBE * (1, 1, 0), (), "volume 0.*Give it some thickness"),
         (CUBE * (1, 1, 1e-10), (), "one plane, to 1e-09 of their size.*Give it some thickness"),
-        (CUBE * 1e200, (), r"1e\+200 m apart.*1e-3 \* vertices"),
+        (CUBE * 1e200, (), r"1e\+200 m.*1e-3 \* vertices"),
+        (CUBE * 1e99, (), r"1e\+99 m.*1e-3 \* vertices"),
+        (CUBE * 1e-99, (), r"1e-99 m; allowed: 1e-50 to 1e\+50 m"),
+        (CUBE + 1e13, (), r"1 m apart, 1e\+13 m from the origin.*Move them"),
+        (CUBE.T, (), r"shape \(3, 8\).*vertices=vertices\.T"),
+        (CUBE[0], (), r"shape \(3,\).*One point a row"),
+        (Mesh(name="m", vertices=CUBE, faces=TRIANGLES), (), "a Mesh.*vertices=mesh.vertices"),
+        (CUBE, [(0, 1, -1)], "corner -1.*8 points"),
+        (CUBE, [(0, 0, 1)], "corner twice.*Leave it out"),
         (np.where(CUBE == 1, np.nan, CUBE), (), "nan at index"),
         (np.where(CUBE == 1, np.inf, CUBE), (), "inf at index"),
         (PIT, PITTED, "not convex.*convex parts"),
@@ -182,3 +194,86 @@ def test_a_body_or_an_obstacle_in_another_unit_is_warned_of():
         pins = [Sphere(radius=1e-5, at=(x, 0, 0), name=f"pin{x}") for x in range(3)]
         for obstacles in ([ground, table], [wide], [field], [*pins, table], [HalfSpace(name="floor")]):
             SpatialSystem(bodies=[solid("rock", rock, density=1.0)], obstacles=obstacles)
+
+
+SIZES = [
+    (Sphere, "radius", {}),
+    (Capsule, "radius", {"half_length": 0.1}),
+    (Capsule, "half_length", {"radius": 0.1}),
+    (Cylinder, "radius", {"half_length": 0.1}),
+    (Cylinder, "half_length", {"radius": 0.1}),
+]
+
+
+@pytest.mark.parametrize("size", [1e51, 1e200, 1e-51, 1e-200])
+def test_lengths_of_which_no_inertia_can_be_told_are_refused(size):
+    for kind, key, rest in SIZES:
+        with pytest.raises(InputError, match=rf"{key} of .*1e-50 to 1e\+50 m.*{key}=1e-3 \* {key}"):
+            kind(**{key: size}, **rest)
+    for kind in (Box, Ellipsoid):
+        with pytest.raises(InputError, match=r"half of .*1e-50 to 1e\+50 m"):
+            kind(half=(0.1, size, 0.1))
+    with pytest.raises(InputError, match=r"heights of h.*m"):
+        HeightField(name="h", heights=[[0.0, size], [0.0, 0.0]], spacing=(0.1, 0.1))
+    with pytest.raises(InputError, match=r"spacing of h.*m"):
+        HeightField(name="h", heights=np.zeros((2, 2)), spacing=(0.1, size))
+    with pytest.raises(InputError, match=r"vertices of m.*m"):
+        Mesh(name="m", vertices=CUBE * size, faces=TRIANGLES)
+
+
+@pytest.mark.parametrize(
+    ("faces", "said"),
+    [
+        (np.array(TRIANGLES) + 0.5, "not whole.*from 0"),
+        (np.array(TRIANGLES) * np.nan, "not whole"),
+        (np.where(np.array(TRIANGLES) > 1, np.inf, 0.0), "not whole"),
+        ([(0, 1, -1)], "vertex -1.*8 vertices"),
+    ],
+)
+def test_faces_of_meshes_that_are_no_numbers_of_vertices_are_refused(faces, said):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match=said):
+            Mesh(name="m", vertices=CUBE, faces=faces)
+
+
+def test_obstacles_are_shapes_or_compounds_of_them_and_others_are_refused():
+    system = SpatialSystem(
+        bodies=[brick("b", mass=1.0, half=(0.1, 0.1, 0.1))],
+        obstacles=[Compound(parts=[Box(half=(1, 1, 0.1)), Box(half=(0.1, 1, 1))], name="wall")],
+    )
+    assert [one.name for one in system.obstacles] == ["wall00", "wall01"]
+    with pytest.raises(InputError, match=r"obstacles: given 'floor'.*HalfSpace"):
+        SpatialSystem(bodies=[brick("b", mass=1.0, half=(0.1, 0.1, 0.1))], obstacles=["floor"])
+
+
+def test_parts_of_compounds_may_be_any_series_but_not_compounds():
+    inner = Compound(parts=(Box(half=(1, 1, 1), at=(k, 0, 0)) for k in range(2)))
+    assert len(inner.shapes) == 2
+    with pytest.raises(InputError, match=r"parts=\[\*inner\.shapes, \.\.\.\]"):
+        Compound(parts=[inner])
+
+
+def test_a_grid_may_have_one_spacing():
+    one, two = (HeightField(name="h", heights=np.eye(3), spacing=dx) for dx in (0.1, (0.1, 0.1)))
+    assert one == two
+    assert one.spacing == (0.1, 0.1)
+
+
+@pytest.mark.parametrize("seed", [1.5, "x", -1, True])
+def test_a_seed_of_a_search_for_parts_is_a_whole_number(seed):
+    with pytest.raises(InputError, match=r"seed.*whole number"):
+        decomposed(CUBE, TRIANGLES, seed=seed)
+
+
+def test_scales_and_paths_of_mesh_files(tmp_path):
+    path = tmp_path / "cube.obj"
+    path.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in CUBE) + "f 1 2 3\n")
+    for scale in (1e300, 1e-300):
+        with pytest.raises(InputError, match=r"scale.*vertices up to.*scale=1e-3"):
+            read_mesh(path, scale=scale)
+    with pytest.raises(InputError, match="path of a mesh: given None"):
+        read_mesh(None)
+    path.write_text(path.read_text().replace("v 0.0 0.0 0.0", "v nan 0 0"))
+    with pytest.raises(InputError, match="coordinates that are no numbers"):
+        read_mesh(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +11,7 @@ from ...._show import brief
 from ....arrays import Array, IntArray, matrix, vector
 from ....errors import InputError
 from ....linalg.rotations import IDENTITY, unit_quaternion
+from ...lengths import check_size, points_of
 from ...names import check_name
 from ..shapes import Quaternion, Triple, triple
 from ..solid_hull import mass_integrals
@@ -66,11 +66,11 @@ class Mesh:
 
     def __post_init__(self) -> None:
         called = _called(self)
-        points, faces = matrix(f"vertices of {called}", self.vertices, cols=3), _numbers(self)
+        points, faces = points_of(f"vertices of {called}", self.vertices), _numbers(self)
         if faces.min() < 0 or faces.max() >= len(points):
             raise InputError(
                 f"faces of {called}",
-                int(faces.max()),
+                f"vertex {int(faces.min() if faces.min() < 0 else faces.max())}",
                 f"numbers of the {len(points)} vertices, from 0",
                 "Count from 0: faces = faces - faces.min().",
             )
@@ -90,8 +90,8 @@ class HeightField:
     ----------
     heights : array_like, shape (m, n)
         m; heights[i, j] is that of the point (j dx, i dy) of the grid.
-    spacing : (dx, dy)
-        Of the grid, m, > 0.
+    spacing : (dx, dy), or float
+        Of the grid, m, > 0; one number for both.
     at : (x, y, z)
         Where the origin of the grid is, m.
     turn : (w, x, y, z)
@@ -110,7 +110,7 @@ class HeightField:
     """
 
     heights: Any
-    spacing: tuple[float, float]
+    spacing: tuple[float, float] | float
     at: Triple = (0.0, 0.0, 0.0)
     turn: Quaternion = IDENTITY
     name: str = ""
@@ -122,7 +122,8 @@ class HeightField:
     def __post_init__(self) -> None:
         called = _called(self)
         z = matrix(f"heights of {called}", self.heights)
-        dx, dy = vector(f"spacing of {called}", self.spacing, 2).tolist()
+        spacing = (self.spacing, self.spacing) if isinstance(self.spacing, (int, float)) else self.spacing
+        dx, dy = vector(f"spacing of {called}", spacing, 2).tolist()
         if min(z.shape) < 2 or min(dx, dy) <= 0.0:
             given = f"{z.shape[0]} by {z.shape[1]} heights, spacing {dx:g}, {dy:g} m"
             raise InputError(
@@ -131,6 +132,8 @@ class HeightField:
                 "two rows and columns or more, and a spacing > 0",
                 "Write heights=numpy.zeros((10, 10)), spacing=(0.1, 0.1).",
             )
+        check_size(f"spacing of {called}", dx, dy)
+        check_size(f"heights of {called}", *np.abs(z).max(axis=0).tolist())
         _check_count(called, 2 * (z.shape[0] - 1) * (z.shape[1] - 1))
         object.__setattr__(self, "heights", _tuples(z))
         object.__setattr__(self, "spacing", (dx, dy))
@@ -189,9 +192,14 @@ def _tuples(rows: Array | IntArray) -> tuple[tuple[Any, ...], ...]:
 
 def _numbers(mesh: Mesh) -> IntArray:
     try:
-        given = np.asarray(mesh.faces, dtype=np.int64)
-    except (TypeError, ValueError):
-        given = np.zeros(0, dtype=np.int64)
+        numbers = np.asarray(mesh.faces)
+        with np.errstate(invalid="ignore"):
+            given = numbers.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        numbers = given = np.zeros(0, dtype=np.int64)
+    if numbers.dtype.kind not in "iu" and (given != numbers).any():
+        mend = "Count vertices from 0: faces=[(0, 1, 2), (0, 2, 3)]."
+        raise InputError(f"faces of {_called(mesh)}", "numbers that are not whole", "numbers of vertices", mend)
     if given.ndim != 2 or given.shape[1:] != (3,) or not len(given):
         mend = "Split faces with more corners into triangles: faces=[(0, 1, 2), (0, 2, 3)] for (0, 1, 2, 3)."
         said = f"shape {np.shape(given)}"
@@ -221,10 +229,3 @@ def _place(surface: Surface, corners: Array, triangles: IntArray) -> None:
     object.__setattr__(surface, "triangles", triangles.astype(np.int64))
     object.__setattr__(surface, "at", triple(f"at of {_called(surface)}", surface.at))
     object.__setattr__(surface, "turn", unit_quaternion(f"turn of {_called(surface)}", surface.turn))
-    if not math.isfinite(float(np.abs(corners).max())):
-        raise InputError(
-            f"vertices of {_called(surface)}",
-            "numbers too large",
-            "finite ones, in m",
-            "Write vertices=1e-3 * vertices, if they were in mm.",
-        )

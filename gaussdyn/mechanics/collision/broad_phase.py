@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..._jit import kernel
 from ...arrays import Array, IntArray
+from .bounds.coincident import stands_twice
 from .bounds.near_pairs import LEFT, MANY, list_pairs, mark_left
 from .bounds.search_records import SHAPE_BODY, SHAPE_KIND, ContactList, SearchShapes, SearchSpace
 from .bounds.shape_bounds import place, put_bounds
@@ -345,35 +346,41 @@ def put_matrix(forms: Array, i: int, data: Array, c: int, first: int, second: in
             data[c, second + (a + 2) % 3] += h2 * x * y
 
 
+@kernel(f"void(SearchShapes, {A2}, int64, ContactList, int64)", borrows=True)
+def put_contact(shapes: SearchShapes, found: Array, k: int, out: ContactList, c: int) -> None:
+    """Put what is found in a row as contact c, in the frames of the bodies."""
+    table, forms, (kind, bodies, label, data) = shapes.table, shapes.forms, out
+    kind[c] = int(found[k, KIND])
+    for a in range(4):
+        label[c, a] = int(found[k, KIND + 1 + a])
+    for a in range(2):
+        i, column = label[c, 2 * a], 7 * a
+        bodies[c, a] = table[i, SHAPE_BODY]
+        to_body(forms, i, found, k, column, 1.0, data, c)
+        to_body(forms, i, found, k, column + 3, 0.0, data, c)
+        data[c, column + 6] = found[k, column + 6]
+    to_body(forms, label[c, 2], found, k, 14, 0.0, data, c)
+    data[c, 17], data[c, 18] = found[k, 17], found[k, 18]
+    for a in range(OFF, OFF + 6):
+        data[c, a] = 0.0
+    if kind[c] == ELLIPSOID_PLANE or kind[c] >= ELLIPSOID_BALL:
+        put_matrix(forms, label[c, 0], data, c, 3, OFF)
+    if kind[c] == ELLIPSOID_ELLIPSOID:
+        put_matrix(forms, label[c, 2], data, c, 10, OFF + 3)
+
+
 @kernel("int64(SearchShapes, SearchSpace, ContactList)", borrows=True)
 def fill_in(shapes: SearchShapes, space: SearchSpace, out: ContactList) -> int:
-    """Fill `out` with the contacts found; see `find_features`."""
-    table, forms, found, order = shapes.table, shapes.forms, space.found, space.order
-    kind, bodies, label, data = out
-    count = int(found[0, 0])
-    if count > len(kind):
+    """Fill `out` with the contacts found, each once; see `find_features`."""
+    table, found, order, count = shapes.table, space.found, space.order, int(space.found[0, 0])
+    if count > len(out.kind):
         return count
     put_in_order(table, count, found, space.rank, order)
+    kept = 0
     for c in range(count):
-        k = order[c] + 1
-        kind[c] = int(found[k, KIND])
-        for a in range(4):
-            label[c, a] = int(found[k, KIND + 1 + a])
-        for a in range(2):
-            i, column = label[c, 2 * a], 7 * a
-            bodies[c, a] = table[i, SHAPE_BODY]
-            to_body(forms, i, found, k, column, 1.0, data, c)
-            to_body(forms, i, found, k, column + 3, 0.0, data, c)
-            data[c, column + 6] = found[k, column + 6]
-        to_body(forms, label[c, 2], found, k, 14, 0.0, data, c)
-        data[c, 17], data[c, 18] = found[k, 17], found[k, 18]
-        for a in range(OFF, OFF + 6):
-            data[c, a] = 0.0
-        if kind[c] == ELLIPSOID_PLANE or kind[c] >= ELLIPSOID_BALL:
-            put_matrix(forms, label[c, 0], data, c, 3, OFF)
-        if kind[c] == ELLIPSOID_ELLIPSOID:
-            put_matrix(forms, label[c, 2], data, c, 10, OFF + 3)
-    return count
+        put_contact(shapes, found, order[c] + 1, out, kept)
+        kept += 0 if stands_twice(table, out, kept) else 1
+    return kept
 
 
 @kernel(f"int64(SearchShapes, {A2}, {A3}, float64, {A1}, SearchSpace, ContactList)", borrows=True, entry=True)

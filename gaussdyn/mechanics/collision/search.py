@@ -58,12 +58,13 @@ class ShapeArrays(NamedTuple):
 
     Attributes
     ----------
-    table : IntArray, shape (s, 5)
+    table : IntArray, shape (s, 6)
         Kind: SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE or SURFACE. Number of the body in the order of
         the system, -1 for the ground.
         Place of its first feature among the first and among the second halves of ids: contacts come in the order of
         their ids.
         First row of its block in `solids`, -1 without.
+        A number for those of one body and the same laws, -1 of one alone: what they share is one contact.
     forms : Array, shape (s, 15)
         Place (3) and frame (9, row by row; its third column is the normal of a half-space) in the frame of the body.
         Size: (radius, 0, 0), (radius, half_length, 0), half of a box or of an ellipsoid, zeros. The frame of a mesh is
@@ -161,6 +162,7 @@ class Shapes:
         bodies: Mapping[str, Sequence[Shape]],
         obstacles: Sequence[Part] = (),
         off: Iterable[tuple[str, str]] = (),
+        lawful: Iterable[str] = (),
     ) -> Shapes:
         """Gather shapes.
 
@@ -172,6 +174,8 @@ class Shapes:
             Fixed to the ground (named, in space), half-spaces also to a body.
         off : iterable of pairs of str
             Names of bodies, shapes or obstacles that never touch one another.
+        lawful : iterable of str
+            Names that laws are given for. Other shapes of one body have the same ones.
 
         Raises
         ------
@@ -192,6 +196,7 @@ class Shapes:
         keys = _keys(names, entries, off)
         _refuse_planes_on_surfaces(entries, set(keys.tolist()))
         arrays, longest = _arrays(entries, keys)
+        arrays.table[:, 5] = _groups(entries, set(lawful))
         return Shapes(names, tuple(label for label, _, _ in entries), arrays, longest)
 
     def buffers(self, room: int = 0) -> Buffers:
@@ -294,7 +299,7 @@ def _entry(names: tuple[str, ...], obstacle: Part) -> Entry:
 
 def _arrays(entries: Sequence[Entry], off: IntArray) -> tuple[ShapeArrays, int]:
     """Return the arrays of the shapes of sorted entries, and the corners of the face that has most."""
-    table, forms = np.zeros((len(entries), 5), dtype=np.int64), np.zeros((len(entries), 15))
+    table, forms = np.zeros((len(entries), 6), dtype=np.int64), np.zeros((len(entries), 15))
     marks = []
     solids, meet = SolidTable(), any(not isinstance(shape, Simple) for _, _, shape in entries)
     for i, (label, body, shape) in enumerate(entries):
@@ -329,6 +334,13 @@ def _with_seams(solids: Array, entries: Sequence[Entry], table: IntArray, off: I
     for grounds in alike.values():
         solids = with_seams(solids, grounds) if len(grounds) > 1 else solids
     return solids
+
+
+def _groups(entries: Sequence[Entry], lawful: set[str]) -> IntArray:
+    """Return the body of every shape that shares it and its laws with others, else -1."""
+    bodies = np.array([-1 if label in lawful else body for label, body, _ in entries], dtype=np.int64)
+    counts = np.bincount(bodies + 1)
+    return np.where(counts[bodies + 1] > 1, bodies, -1)
 
 
 def _features(shape: Part) -> int:

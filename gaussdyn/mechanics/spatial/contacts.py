@@ -115,7 +115,8 @@ class Contacts:
             named[pair] = law
         off = {pair for pair, law in named.items() if law is None} | (joined - set(named))
         off = {pair for pair in off if GROUND not in pair}
-        shapes = Shapes.of(bodies, obstacles, sorted(off | _joined_to_ground(joined, named, obstacles)))
+        never = sorted(off | _joined_to_ground(joined, named, obstacles))
+        shapes = Shapes.of(bodies, obstacles, never, {name for pair in named for name in pair})
         laws = {pair: law for pair, law in named.items() if law is not None}
         return Contacts(shapes, radii, default, laws)
 

@@ -104,3 +104,63 @@ def test_bad_compounds_are_named():
         decomposed(vertices, faces[:-1])
     with pytest.raises(InputError, match="inside out"):
         decomposed(vertices, [face[::-1] for face in faces])
+
+
+def _bar():
+    """Return a bar of two boxes with a common face, and the same of one box."""
+    halves = [Box(half=(0.1, 0.05, 0.05), at=(x, 0.0, 0.0), name=name) for x, name in ((-0.1, "left"), (0.1, "right"))]
+    return [solid("bar", one, density=1000.0) for one in (Compound(parts=halves), Box(half=(0.2, 0.05, 0.05)))]
+
+
+def _on(body, other, law=None, **pairs):
+    return SpatialSystem(
+        bodies=[body, *other[0]],
+        obstacles=other[1],
+        contact=law or ContactLaw(mu=0.3, eps_n=0.3),
+        pairs=pairs.get("pairs", {}),
+    )
+
+
+GROUNDS = {
+    "plane": ([], [HalfSpace(name="floor")]),
+    "box": ([], [Box(half=(1.0, 1.0, 0.1), at=(0.0, 0.0, -0.1), name="floor")]),
+    "ball": ([ball("marble", mass=0.1, radius=0.05)], [HalfSpace(name="floor", point=(0.0, 0.0, -1.0))]),
+}
+
+
+def test_what_parts_of_a_compound_share_is_one_contact_under_its_first_name():
+    """The corners of the common face stand once; with a law of its own a part keeps its contacts."""
+    for ground in ("plane", "box"):
+        two, one = (_on(body, GROUNDS[ground]) for body in _bar())
+        counts = {}
+        for lift in (0.0, 1e-13, 1e-4):
+            q = two.state({"bar": (0, 0, 0.05 + lift)}).q
+            found = two.contacts.shapes.find([q[:3]], [np.eye(3)], 1e-3)
+            places = {tuple(np.round(f.geometry(q[:3], np.eye(3), np.zeros(3), np.eye(3))[2], 9)) for f in found}
+            assert len(places) == len(found) == 6
+            counts[lift] = [f.id for f in found]
+            assert sum("left" in f.id for f in found) == 4
+        assert len({tuple(ids) for ids in counts.values()}) == 1
+        own = _on(_bar()[0], GROUNDS[ground], pairs={("bar.left", "floor"): ContactLaw(mu=0.9)})
+        assert len(own.contacts.shapes.find([q[:3]], [np.eye(3)], 1e-3)) == 8
+        assert len(one.contacts.shapes.find([q[:3]], [np.eye(3)], 1e-3)) == 4
+
+
+def test_a_ball_over_the_seam_of_two_parts_touches_once():
+    bar, marble = _bar()[0], ball("marble", mass=0.1, radius=0.05)
+    shapes = SpatialSystem(bodies=[bar, marble], contact=ContactLaw(mu=0.3)).contacts.shapes
+    for y in (0.0, 0.06):  # on the face, and over its edge
+        at = np.array([0.0, y, 0.05 + 0.05 - 1e-3 if y == 0.0 else 0.09])
+        assert len(shapes.find([np.zeros(3), at], [np.eye(3)] * 2, 5e-3)) == 1
+
+
+def test_a_bar_of_two_boxes_moves_as_one_box():
+    """Dropped flat, and sliding: the contacts are as many as the statics needs and the motion is that of the whole."""
+    ends = []
+    for body in _bar():
+        system = _on(body, GROUNDS["plane"])
+        start = system.state({"bar": (0, 0, 0.06)}, {"bar": (0.4, 0.1, 0, 0, 0, 0)})
+        run = simulate(system, start, 0.3, stepper=MoreauJean(dt=1e-3))
+        ends.append(run.q[-1])
+        assert run.status == "COMPLETED"
+    assert ends[0] == pytest.approx(ends[1], abs=1e-10)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...._jit import A1, A2, I1, I2, record
 from ....arrays import Array, IntArray
 
-SHAPE_KIND, SHAPE_BODY, SHAPE_BLOCK = 0, 1, 4  # columns of `SearchShapes.table`
+SHAPE_KIND, SHAPE_BODY, SHAPE_BLOCK, SHAPE_GROUP = 0, 1, 4, 5  # columns of `SearchShapes.table`
 
 
 @record(I2, A2, I1, A2)
@@ -16,10 +16,11 @@ class SearchShapes(NamedTuple):
 
     Attributes
     ----------
-    table : IntArray, shape (s, 5)
+    table : IntArray, shape (s, 6)
         SHAPE_KIND: SPHERE, CAPSULE, ... (`primitives`). SHAPE_BODY: number of the body, -1 for the ground. Place of
         its first feature among the first halves of ids, and among the second halves. SHAPE_BLOCK: first row of
-        its block in `solids`, -1 without.
+        its block in `solids`, -1 without. SHAPE_GROUP: the same number for shapes of one body that have the same
+        laws, -1 for one alone.
     forms : Array, shape (s, 15)
         Place (3), FRAME (9, row by row) and SIZE (3) in the frame of the body.
     off : IntArray, shape (k,)

@@ -7,7 +7,7 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .box_box import ball_box
-from .feature_kinematics import BALL_LINE, LINE_LINE
+from .feature_kinematics import BALL_LINE
 from .primitives import (
     BORDER,
     EDGE,
@@ -23,6 +23,7 @@ from .primitives import (
     line,
     plane,
     put,
+    put_lines,
     put_over_rim,
     size_of,
     unit,
@@ -115,7 +116,8 @@ def axis_on_face(
             middle, db = edge_middle(h, edge), unit(edge // 4, 1.0)
             if crosses(along(p, -1.0, middle), e, reach, edge // 4, k, h):
                 da = unit(2, 1.0 if s * cross3(e, db)[k] > 0.0 else -1.0)
-                put(found, LINE_LINE, (i, 0, j, EDGE + edge), line(NONE, da, r), line(middle, db, 0.0))
+                one, other = line(NONE, da, r), line(middle, db, 0.0)
+                put_lines(found, (i, 0, j, EDGE + edge), one, other, reach, h[edge // 4])
             else:
                 label, on = (i, 0, j, RIM + edge), edge // 4
                 out = unit(3 - on - k, 1.0 if middle[3 - on - k] > 0.0 else -1.0)
@@ -141,7 +143,8 @@ def axis_on_edge(world: Array, axis: ShapeAxis, j: int, s: float, d: Vector, fou
             return -1
         edge, db = edge_number(k, d[(k + 1) % 3] > 0.0, d[(k + 2) % 3] > 0.0), unit(k, 1.0)
         da = unit(2, 1.0 if dot3(cross3(e, db), d) > 0.0 else -1.0)
-        put(found, LINE_LINE, (i, 0, j, EDGE + edge), line(NONE, da, r), line(edge_middle(h, edge), db, 0.0))
+        one, other = line(NONE, da, r), line(edge_middle(h, edge), db, 0.0)
+        put_lines(found, (i, 0, j, EDGE + edge), one, other, reach, h[k])
         return edge
     for end in range(2 if k >= 0 else 1):
         c = number + (1 << k if end else 0)

@@ -8,7 +8,8 @@ points from B into A and the gap is positive while they are apart.
 * BALL_BALL: balls of radii ra, rb about a and b.
 * BALL_LINE: ball of radius ra about a; line through b along db, with radius rb.
 * LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A. Parallel ones
-  are for that instant what BALL_LINE is.
+  are for that instant what BALL_LINE is. Of an axis nearly along an edge `reach` and s0 say where the two end: beyond
+  an end that end touches, see `line_kinematics`.
 * Those with an ellipsoid: see `smooth_kinematics`; da, and db of a second one, are the first half of its matrix.
 * EDGE_RIM: edge of radius ra along da, its ends `reach` from its middle a, over the rim of a face: plane through b with
   the outward normal db, which ends there in the direction e, in a rim whose ends are rb from b. It is what the ball
@@ -30,6 +31,7 @@ from typing import NamedTuple
 
 from ..._jit import kernel, record
 from ...arrays import Array
+from .lines.line_kinematics import line_motion
 from .rim_kinematics import DISC_PLANE, LINES, RIM_LINE, Lines, rim_motion, rim_on_line
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, MOTION, smooth_motion
 from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned
@@ -125,20 +127,7 @@ def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: 
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
     elif kind == LINE_LINE:
-        m, dm = cross3(ea, eb), along(cross3(dea, eb), 1.0, cross3(ea, deb))
-        k = math.sqrt(dot3(m, m))
-        n = along((0.0, 0.0, 0.0), 1.0 / k, m)
-        dk = dot3(n, dm)
-        dn = along(along((0.0, 0.0, 0.0), 1.0 / k, dm), -dk / k, n)
-        distance = dot3(n, d)
-        side = cross3(d, ea)
-        t = -dot3(side, n) / k
-        dside = along(cross3(w, ea), 1.0, cross3(d, dea))
-        dt = -(dot3(dside, n) + dot3(side, dn) + t * dk) / k
-        half, dhalf = 0.5 * (distance + rb - ra), 0.5 * (dot3(dn, d) + dot3(n, w))
-        gap = distance - ra - rb
-        c = along(along(b, t, eb), half, n)
-        dc = along(along(along(along(vb, dt, eb), t, deb), dhalf, n), half, dn)
+        gap, n, dn, c, dc = line_motion(data, (d, ea, eb, w, dea, deb), (a, va, b, vb))
     else:
         if kind == BALL_LINE:
             s, ds = dot3(d, eb), dot3(w, eb) + dot3(d, deb)
@@ -180,11 +169,9 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         c = along(a, -ra, n)
         rb = 0.0
     elif kind == LINE_LINE:
-        m = cross3(ea, eb)
-        k = 1.0 / math.sqrt(dot3(m, m))
-        n = along((0.0, 0.0, 0.0), k, m)
-        distance = dot3(n, d)
-        c = along(along(b, -k * dot3(cross3(d, ea), n), eb), 0.5 * (distance + rb - ra), n)
+        still = (0.0, 0.0, 0.0)
+        distance, n, _, c, _ = line_motion(data, (d, ea, eb, still, still, still), (a, still, b, still))
+        ra, rb = 0.0, 0.0
     else:
         if kind == BALL_LINE:
             d = along(d, -dot3(d, eb), eb)

@@ -114,6 +114,15 @@ def put(found: Array, kind: int, label: Label, one: Primitive, other: Primitive)
         found[c, KIND + 1 + k] = label[k]
 
 
+@kernel(f"void({A2}, {LABEL}, Primitive, Primitive, float64, float64)", borrows=True)
+def put_lines(found: Array, label: Label, one: Primitive, other: Primitive, reach: float, half: float) -> None:
+    """Add the contact of an axis with an edge, both through the middle of what ends `reach` and `half` from there."""
+    put(found, LINE_LINE, label, one, other)
+    c = int(found[0, 0])
+    if c < len(found):
+        found[c, 17], found[c, 18] = reach, half
+
+
 @kernel(f"void({A2}, {LABEL}, Primitive, Primitive)", borrows=True)
 def put_edges(found: Array, label: Label, one: Primitive, other: Primitive) -> None:
     """Add the contact of two edges: the one of the first shape first, so that it has one id whichever face finds it."""

@@ -7,7 +7,7 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .capsule_box import LIKE_FACE
-from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
+from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE
 from .primitives import (
     BORDER,
     END,
@@ -20,6 +20,7 @@ from .primitives import (
     line,
     plane,
     put,
+    put_lines,
     put_over_rim,
     size_of,
     to_shape,
@@ -146,7 +147,8 @@ def axis_on_edges(
             continue
         if dot3(d, d) <= (r + limit) * (r + limit):
             da = unit(2, 1.0 if dot3(cross3(e, u), d) > 0.0 else -1.0)
-            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), line(NONE, da, r), line(middle, u, 0.0))
+            label = (i, 0, j, edge_label(solids, block, g))
+            put_lines(found, label, line(NONE, da, r), line(middle, u, 0.0), length, half)
         return g, d
     return -1, NONE
 
@@ -228,7 +230,8 @@ def axis_on_face(
         d = along(p, -1.0, middle)
         if crosses(d, e, reach, u, out, half):
             da = unit(2, 1.0 if dot3(cross3(e, u), n) > 0.0 else -1.0)
-            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), line(NONE, da, r), line(middle, u, 0.0))
+            label = (i, 0, j, edge_label(solids, block, g))
+            put_lines(found, label, line(NONE, da, r), line(middle, u, 0.0), reach, half)
         else:
             label = (i, 0, j, rim_label(solids, block, g))
             put_over_rim(found, label, line(NONE, unit(2, 1.0), r), plane(middle, n), out, (reach, half, t))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from gaussdyn.mechanics.collision.features import LINE_LINE
 from gaussdyn.mechanics.collision.search import Shapes
-from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, Cylinder
+from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder
 
 RADIUS, HALF, REACH = 0.08, 0.1, 3e-3
 CORNERS = np.array([[x, y, z] for z in (-1.0, 0.0) for y in (-0.3, 0.3) for x in (-0.3, 0.3)])
@@ -49,3 +50,49 @@ def test_both_ends_of_what_a_side_shares_with_an_edge_are_contacts_wherever_they
             assert len(near) == 1 or gap > 0.9 * REACH, (gap, name, sorted(found))
             for g in near:
                 assert g == pytest.approx(gap, abs=0.1 * RADIUS * (1.0 - abs(axis[1])) + 1e-15)
+
+
+def segments_apart(p, e, reach, b, u, half):
+    """Return the distance of two segments, from a fine grid and bounds that narrow."""
+    low, high = -reach, reach
+    for _ in range(60):
+        s = np.linspace(low, high, 9)
+        q = p + s[:, None] * e
+        t = np.clip((q - b) @ u, -half, half)
+        d = np.linalg.norm(q - b - t[:, None] * u, axis=1)
+        k = int(d.argmin())
+        low, high = s[max(k - 1, 0)], s[min(k + 1, 8)]
+    return float(d.min())
+
+
+def crossings(count, rng):
+    """Draw poses in which side and edge cross in the midst of what they share, and the angle between them."""
+    tipped = np.array([-1.0, 0.0, 1.0]) / np.sqrt(2.0)
+    for _ in range(count):
+        sine = 10 ** rng.uniform(-3.5, -1.5)
+        lean = Rotation.from_rotvec(tipped * sine**2 * rng.uniform(-0.05, 0.05) / RADIUS)
+        turn = lean * Rotation.from_rotvec(OUT * sine) * Rotation.from_euler("x", np.pi / 2)
+        yield np.array([0.3, rng.uniform(-0.1, 0.1), 0.0]) + (RADIUS + 1e-5) * OUT, turn.as_matrix(), sine
+
+
+@pytest.mark.parametrize("shape", [Cylinder, Capsule])
+@pytest.mark.parametrize("table", TABLES, ids=["box", "hull"])
+def test_the_crossing_of_a_side_and_an_edge_ends_where_these_end(shape, table):
+    """Tipped so that lines without ends would cross far outside: the gap is that of the ends, and moves as they do.
+
+    The gap is the distance of two segments; a cylinder has its rim there, as near to second order in the angle.
+    """
+    rng, looked = np.random.default_rng(2), 0
+    shapes = Shapes.of({"b": (shape(radius=RADIUS, half_length=HALF),)}, [table])
+    for x, R, sine in crossings(30, rng):
+        for one in shapes.find([x], [R], REACH):
+            if one.kind != LINE_LINE:
+                continue
+            for tip in (0.0, *rng.uniform(-0.02, 0.02, 6)):
+                Q = Rotation.from_rotvec(tip * np.array([-1.0, 0.0, 1.0]) / np.sqrt(2.0)).as_matrix() @ R
+                gap = one.geometry(*((x, Q, *POSE) if one.bodies[0] == "b" else (*POSE, x, Q)))[0]
+                apart = segments_apart(x, Q[:, 2], HALF, np.array([0.3, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), 0.3)
+                slant = 2.0 * (abs(tip) + sine) ** 2 * RADIUS if shape is Cylinder else 0.0
+                assert -1e-14 <= gap - (apart - RADIUS) <= slant + 1e-14
+                looked += 1
+    assert looked > 100

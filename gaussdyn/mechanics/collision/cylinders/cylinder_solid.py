@@ -17,7 +17,7 @@ from ...._jit import kernel
 from ....arrays import Array
 from ..box_box import relative
 from ..capsule_box import LIKE_FACE
-from ..feature_kinematics import BALL_LINE, BALL_PLANE
+from ..feature_kinematics import BALL_LINE, BALL_PLANE, LINE_LINE
 from ..nearest_direction import row3, way_between
 from ..primitives import (
     BORDER,
@@ -318,6 +318,14 @@ def side_along_edge(world: Array, solids: Array, i: int, j: int, limit: float, f
     return -1, -1e300
 
 
+@kernel(f"void({A2}, float64)", borrows=True)
+def end_in_rims(found: Array, before: float) -> None:
+    """Let the axes of a cylinder that were added end in its rims, see `line_kinematics`."""
+    for c in range(int(before) + 1, min(int(found[0, 0]) + 1, len(found))):
+        if found[c, KIND] == LINE_LINE:
+            found[c, 17] = -abs(found[c, 17])
+
+
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
 def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> tuple[int, float]:
     """Add the contacts of the side of cylinder j with edges and corners of solid i, across them.
@@ -325,7 +333,9 @@ def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, fou
     Returns the edge (-1: none), and how far the side is from them, -1e300 without any.
     """
     axis = axis_seen_from(world, i, j)
+    before = found[0, 0]
     known, way = axis_on_edges(world, solids, axis, i, limit, found)
+    end_in_rims(found, before)
     if known < 0:
         way = axis_on_corners(world, solids, axis, i, limit, found)
     return known, math.sqrt(dot3(way, way)) - world[j, RADIUS] if way != NONE else -1e300
@@ -382,7 +392,9 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: A
         cap_on_face(world, solids, on, cap, room, found)
     if abs(rise) <= LYING:
         axis = ShapeAxis(j, row3(room, 3), e, world[j, HALF_LENGTH], world[j, RADIUS])
+        before = found[0, 0]
         axis_on_face(world, solids, axis, i, f, limit, found, known)
+        end_in_rims(found, before)
 
 
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)

@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
-from gaussdyn.mechanics.collision.shapes import Box, Cylinder
+from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, Cylinder
 from gaussdyn.mechanics.spatial import solid
 from tests.evidence import examples
 
@@ -27,3 +28,28 @@ def test_a_cylinder_that_rolls_off_an_edge_along_it_goes_on_and_overlaps_nowhere
         deepest = min(system.distances(q, 0.05).get(("b", "table"), 1.0) for q in run.q[::4])
         assert run.status == "COMPLETED", (k, run.stop)
         assert deepest > -1e-9, k
+
+
+SET_DOWN = [  # radius, half length, beyond the edge, along it, turn, drop, velocity, mu, eps_n
+    (0.0235164, 0.0792154, 0.00341394, 0.197002, (0.70715939, 0.70705415, 1.54571e-4, 1.9953e-5), 6.0597e-6,
+     (-0.183993, 0.9335739, 0.0337851, 0.0, 0.0, 0.0), 0.8, 0.5),
+    (0.0636839, 0.0677063, 0.00907296, 0.0581723, (0.70701155, 0.70720199, -2.50839e-5, 1.078724e-4), 6.61782e-4,
+     (0.0, 0.0, 0.0, 0.26492152, 1.3531395, -0.23238168), 0.0, 0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hull", [False, True], ids=["box", "hull"])
+@pytest.mark.parametrize("how", SET_DOWN, ids=["held", "running"])
+def test_a_run_along_an_edge_passes_its_audit(how, hull):
+    """Pushes of a projection cancelled but for a millionth (`kinematics` 0.8), or a crossing ran off (`laws` 0.5)."""
+    radius, half, beyond, along, turn, drop, velocity, mu, eps = how
+    corners = [(x, y, z) for z in (-0.2, 0.2) for y in (-0.25, 0.25) for x in (-0.3, 0.3)]
+    table = ConvexMesh(vertices=corners, name="table") if hull else TABLE
+    body = solid("b", Cylinder(radius=radius, half_length=half), density=1000.0)
+    system = SpatialSystem(bodies=[body], obstacles=[table], contact=ContactLaw(mu=mu, eps_n=eps))
+    turn = np.array(turn) / np.linalg.norm(turn)
+    at = (0.3 + beyond, along, 0.2 + np.sqrt(radius**2 - beyond**2) + drop, *turn)
+    run = simulate(system, system.state({"b": at}, {"b": velocity}), 0.03, stepper=MoreauJean(dt=1e-3), project=True)
+    report = audit(run, system)
+    assert run.status == "COMPLETED"
+    assert report.passed, report.explain()

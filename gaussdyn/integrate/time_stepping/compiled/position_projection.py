@@ -28,7 +28,7 @@ from .records import (
     Projection,
 )
 from .rest_correction import reached_speeds, single_pushes
-from .soft_gaps import MANY
+from .soft_gaps import GROWN, MANY, widest
 
 FIRST = 1e-3  # of the gaps to be removed: what a pass may leave of them at most
 NO_PLACE = -1000  # instead of the number of passes: no place has all the gaps that are held
@@ -147,9 +147,13 @@ def close_or_let_go(
 ) -> tuple[bool, int]:  # fmt: skip
     """Find the shift that removes the gaps, with none held where those held contradict one another, or strain.
 
+    Those that nearly depend on one another contradict, too, as a crossing and the ends on both its sides: their pushes
+    cancel but for a thousandth.
+
     Returns whether gaps are held still, and the number of factorisations.
     """
     agree, factors = close_gaps(step, projection, enough)
+    agree = agree and not (held and widest(projection.problem, projection.iterate.other)[1] > GROWN)
     if not agree or (loosely and held and strains(projection.problem, projection.work, projection.iterate.v)):
         held = False
         let_go(step, projection)

@@ -16,6 +16,7 @@ FEW_FACTORS = 8  # of the first round, before it is begun again softer
 MANY = 64  # gaps: where there are more, what is found is taken sooner
 MOST_FACTORS = 40  # of one round
 STRAINED = 20.0  # times what the widest violation asks of a gap alone: pushes above cancel one another, or go far
+GROWN = 1e3  # times the same: what such pushes move is what rounding leaves of their sum
 IDLE_ROUNDS = 100  # of taking out of pushes what moves bodies
 MOST_DROPS = 10  # of gaps that push no longer as others push less
 IDLE = 0.1  # of the pushes: so little that cancels is left there
@@ -212,14 +213,14 @@ def less_idle(problem: BodyProblem, work: BodyWork, iterate: Iterate, enough: fl
     return share
 
 
-@kernel(f"Tuple((float64, boolean))(BodyProblem, {A2})", borrows=True)
-def widest(problem: BodyProblem, p: Array) -> tuple[float, bool]:
-    """Return the widest gap to be removed, and whether a push is much larger than such gaps ask for."""
+@kernel(f"UniTuple(float64, 2)(BodyProblem, {A2})", borrows=True)
+def widest(problem: BodyProblem, p: Array) -> tuple[float, float]:
+    """Return the widest gap to be removed, and how many times as large as such gaps ask for a push is."""
     most = asked = push = 0.0
     for c in range(problem.contacts.first[-1]):
         wrong = abs(problem.w[c, 0]) if problem.mu[c] < 0.0 else -problem.w[c, 0]
         most, asked, push = max(most, wrong), max(asked, problem.rho[c] * wrong), max(push, abs(p[c, 0]))
-    return most, push > STRAINED * asked
+    return most, push / asked if asked > 0.0 else 0.0
 
 
 @kernel("int64(BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
@@ -228,8 +229,8 @@ def take_out_idle(problem: BodyProblem, ordering: Ordering, work: BodyWork, iter
 
     Held gaps that contradict one another push as hard as they are hard otherwise. Where no push is that large none are.
     """
-    p, E, factors, (most, strained) = iterate.other, work.E, 0, widest(problem, iterate.other)
-    for _ in range(MOST_DROPS if strained else 0):
+    p, E, factors, (most, strain) = iterate.other, work.E, 0, widest(problem, iterate.other)
+    for _ in range(MOST_DROPS if strain > STRAINED else 0):
         if put_idle_pushes(problem, ordering, work, iterate) <= IDLE:
             break
         share = less_idle(problem, work, iterate, max(enough, LITTLE * most))

@@ -128,3 +128,10 @@ def cross(a: Array, b: Array) -> Array:
     ax, ay, az = a.tolist()
     bx, by, bz = b.tolist()
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+
+
+def times_vectors(Q: Array, W: Array) -> Array:
+    """Return the quaternion products q (0, w), row by row, shape (n, 4)."""
+    (a, b, c, d), (x, y, z) = Q.T, W.T
+    parts = [-b * x - c * y - d * z, a * x + c * z - d * y, a * y - b * z + d * x, a * z + b * y - c * x]
+    return np.stack(parts, axis=1)

@@ -116,8 +116,8 @@ def axis_on_face(
             middle, db = edge_middle(h, edge), unit(edge // 4, 1.0)
             if crosses(along(p, -1.0, middle), e, reach, edge // 4, k, h):
                 da = unit(2, 1.0 if s * cross3(e, db)[k] > 0.0 else -1.0)
-                one, other = line(NONE, da, r), line(middle, db, 0.0)
-                put_lines(found, (i, 0, j, EDGE + edge), one, other, reach, h[edge // 4])
+                along_capsule, along_edge = line(NONE, da, r), line(middle, db, 0.0)
+                put_lines(found, (i, 0, j, EDGE + edge), along_capsule, along_edge, reach, h[edge // 4])
             else:
                 label, on = (i, 0, j, RIM + edge), edge // 4
                 out = unit(3 - on - k, 1.0 if middle[3 - on - k] > 0.0 else -1.0)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..._show import brief
 from ...arrays import Array, IntArray, vector
 from ...errors import InputError
-from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
+from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, times_vectors, unit_quaternion
 from ...mends import numbers, one_of
 from ..borders import Crossing, Extent, Pose
 from ..collision.compound import Compound, flattened
@@ -178,7 +178,7 @@ class SpatialSystem:
         Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
         rate = np.empty_like(Q)
         rate[:, :3] = V[:, :3]
-        rate[:, 3:] = 0.5 * _times_vector(Q[:, 3:], V[:, 3:])
+        rate[:, 3:] = 0.5 * times_vectors(Q[:, 3:], V[:, 3:])
         return rate.ravel()
 
     def move(self, q: Array, v: Array, dt: float) -> Array:
@@ -341,7 +341,7 @@ class SpatialSystem:
     def drawables(self, q: Array) -> list[dict[str, Any]]:
         """Return shapes in the pose q; see `drawables`."""
         motion = Motions(self.layout, 0.0, q, np.zeros(self.nv))
-        return drawables(self.bodies, self.obstacles, (*self.joints, *self.forces), motion)
+        return drawables(self.bodies, flattened(self.obstacles), (*self.joints, *self.forces), motion)
 
     def spec(self) -> dict[str, Any]:
         """Return plain data from which `from_spec` builds the same system."""
@@ -490,13 +490,6 @@ class SpatialSystem:
         h[:, 4] = L[:, 2] * w[:, 0] - L[:, 0] * w[:, 2]
         h[:, 5] = L[:, 0] * w[:, 1] - L[:, 1] * w[:, 0]
         return h.ravel()
-
-
-def _times_vector(Q: Array, W: Array) -> Array:
-    """Return the quaternion products q (0, w), row by row, shape (n, 4)."""
-    (a, b, c, d), (x, y, z) = Q.T, W.T
-    parts = [-b * x - c * y - d * z, a * x + c * z - d * y, a * y - b * z + d * x, a * z + b * y - c * x]
-    return np.stack(parts, axis=1)
 
 
 def _either(name: str, value: ArrayLike, few: int, many: int) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..collision.compound import flattened
 from ..names import GROUND
 from ..spatial.drawables import drawn_obstacle, drawn_shape
 from .bodies import TreeBody
@@ -27,7 +28,8 @@ def drawables(system: TreeSystem, state: ForestState, visuals: Sequence[Visual] 
     drawn = [one.drawn(state.frame(system.places.body("body of a visual", one.body))) for one in visuals]
     for k, body in enumerate(system.bodies):
         drawn += [] if body.name in clad else _body(body, state.frame(k))
-    drawn += [drawn_obstacle(one, state.frame(places[getattr(one, "body", GROUND)])) for one in system.obstacles]
+    obstacles = flattened(system.obstacles)
+    drawn += [drawn_obstacle(one, state.frame(places[getattr(one, "body", GROUND)])) for one in obstacles]
     for one in drawn if system.colours else ():
         colour = system.colours.get(one["name"]) or system.colours.get(one["name"].partition(".")[0])
         one |= {"colour": one.get("colour") or list(colour)} if colour else {}

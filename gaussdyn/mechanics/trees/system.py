@@ -400,7 +400,7 @@ def _contacts(system: TreeSystem) -> Contacts:
     radii = np.array([max((shape.reach for shape in body.shapes), default=0.0) for body in system.bodies])
     fixed = [one.name for one in system.obstacles if getattr(one, "body", GROUND) == GROUND]
     joined = together(system.bodies, fixed)
-    return Contacts.of(shapes, radii, system.obstacles, system.contact, system.pairs, joined)
+    return Contacts.of(shapes, radii, flattened(system.obstacles), system.contact, system.pairs, joined)
 
 
 def _contact_rows(contacts: Contacts, bodies: BodyMotions, nv: int) -> list[Row]:

@@ -41,13 +41,13 @@ def same_primitive(what: int, one: Array, other: Array, first: int) -> bool:
     if abs(one[first + 6] - other[first + 6]) > near:
         return False
     if what == BALL:
-        return largest(apart) <= near
+        return bool(largest(apart) <= near)
     turned = largest(cross3(d, e)) <= ROUNDING
     if what == PLANE:
-        return turned and dot3(d, e) > 0.0 and abs(dot3(apart, d)) <= near
+        return bool(turned and dot3(d, e) > 0.0 and abs(dot3(apart, d)) <= near)
     if what == LINE:
         apart = along(apart, -dot3(apart, d), d)
-    return turned and largest(apart) <= near
+    return bool(turned and largest(apart) <= near)
 
 
 @kernel(f"boolean(int64, {A1}, {A1})", borrows=True)

@@ -26,6 +26,7 @@ from .outside.late_contacts import Joins, advance_listing, restrict
 from .outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, remembered, spans_of, stretch_of
 from .outside.many_steps import ManySteps
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
+from .planar_model import listed
 from .python_system import vast
 from .records import (
     BEYOND,
@@ -43,7 +44,7 @@ from .records import (
     ROOM,
     Span,
 )
-from .row_model import Built, built, by_answers, shape_contact, steady
+from .row_model import Built, built, by_answers, of_listed, shape_contact, steady
 from .work_space import STANDS
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class CompiledSystem:
     @property
     def finds(self) -> bool:
         """Whether kernels list the contacts that `near` does; those of joints leave out some that surely stay open."""
-        return self.parts.model.layout.who == PLANAR
+        return self.parts.model.layout.who == PLANAR and not listed(self.system)  # type: ignore[arg-type]
 
     def _id(self, label: list[int]) -> str:
         """Return the id of a contact of shapes."""
@@ -479,8 +480,11 @@ def listing(
 
     def take(local: System, joins: Joins) -> tuple[Step, tuple[str, ...]]:
         """Take the step of a system whose rows are always the same."""
-        kernels = CompiledSystem(local, by_answers(local, state))
+        kernels = CompiledSystem(local, of_listed(local, state))
         step = kernels.attempt(stepper, state, dt, t_end, control, joins)
+        if step is None:  # stiff forces
+            kernels = CompiledSystem(local, by_answers(local, state))
+            step = kernels.attempt(stepper, state, dt, t_end, control, joins)
         assert step is not None  # kernels look for no contacts there
         return step, kernels.ids
 

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ....arrays import Array
 from ....mechanics.contact_law import ContactLaw
 from ....mechanics.planar import tables
 from ....mechanics.planar.row_kernels import DRY, KIND, A, B
+from ....mechanics.planar.spec import Constraint
 from ....mechanics.planar.system import PlanarSystem
 from .records import Planar, Touches
 
 
 def serves(system: PlanarSystem) -> bool:
     """Return whether there are tables for all parts of a system."""
-    q = np.zeros(system.nq)
-    frozen = system.detector is not None and system.near(0.0, q, q, 0.0) is system  # to contacts that were found
-    return tables.serves(system) and not frozen
+    return tables.serves(system) and not listed(system)
 
 
-def planar_of(system: PlanarSystem, law: Array, room: int) -> Planar:
-    """Return the tables of a system whose constraints have the laws (n, 6), with room for contacts of shapes."""
-    made = tables.tables_with(system, system.contacts, room + 1 if room else 0)
+def listed(system: PlanarSystem) -> bool:
+    """Return whether the contacts of its shapes have been found, for all states to come."""
+    return system.detector is not None and system.listed_contacts is not None
+
+
+def planar_of(system: PlanarSystem, contacts: Sequence[Constraint], law: Array, room: int) -> Planar:
+    """Return the tables of a system with these contacts, whose constraints have the laws (n, 6).
+
+    room: for so many contacts of shapes more.
+    """
+    made = tables.tables_with(system, contacts, room + 1 if room else 0)
     n, nv = len(made.numbers), system.nv
     return Planar(
         made.numbers, made.data, made.parts, made.factors, made.forces, made.strength, made.bodies,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from ...._jit import nothing
 from ....arrays import Array, IntArray, vector
 from ....contact.snapshot import rows_of
 from ....mechanics.lagrangian.system import LagrangianSystem
+from ....mechanics.planar import tables
+from ....mechanics.planar.spec import Constraint
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.rows import KINDS, LEVELS, Row
 from ....mechanics.spatial.system import SpatialSystem
@@ -119,6 +121,13 @@ def built(system: System, state: State, room: int = 0) -> Built:
     return _built_of_functions(system, who, state)
 
 
+def of_listed(system: System, state: State) -> Built:
+    """Return a system whose contacts have been listed for kernels: by tables where it has them, else `by_answers`."""
+    if type(system) is not PlanarSystem or system.listed_contacts is None or not tables.serves(system):
+        return by_answers(system, state)
+    return _in_plane(system, system.listed_contacts, rows_of(system, state.t, state.q, state.v), 0)
+
+
 def by_answers(system: System, state: State) -> Built:
     """Return a system for kernels, whose functions Python calls."""
     return _built_of_functions(system, CALLBACK, state)
@@ -142,18 +151,23 @@ def _built_of_functions(system: System, who: int, state: State) -> Built:
 
 
 def _built_in_plane(system: PlanarSystem, state: State, room: int) -> Built:
-    """Return a system of bodies in the plane."""
-    bare, detector = system, system.detector
-    if detector is not None:
-        bare, room = system.taking((), system), room or min(LISTED, 4 * len(detector.laws))
-    found = rows_of(bare, state.t, state.q, state.v)
+    """Return a system of bodies in the plane, whose contacts of shapes kernels list."""
+    detector = system.detector
+    if detector is None:
+        return _in_plane(system, system.contacts, rows_of(system, state.t, state.q, state.v), 0)
+    room = room or min(LISTED, 4 * len(detector.laws))
+    made = _in_plane(system, system.contacts, rows_of(system.taking((), system), state.t, state.q, state.v), room)
+    touches, carried = planar_model.touches_of(system, room), _carried(made.model.layout)
+    return replace(made, model=made.model._replace(touches=touches, carried=carried))
+
+
+def _in_plane(system: PlanarSystem, contacts: Sequence[Constraint], found: tuple[Row, ...], room: int) -> Built:
+    """Return a system of bodies in the plane with these contacts and rows, and room for more."""
     law = np.array([law_of(row) for row in found]).reshape(-1, 6)
-    planar = planar_model.planar_of(system, law, room)
+    planar = planar_model.planar_of(system, contacts, law, room)
     moved = [one for one, row in zip(planar_model.moved(planar), found, strict=False) for _ in range(row.size)]
     layout = _layout(system, PLANAR, found, moved, room, 2)
     model = nothing(Model)._replace(layout=layout, planar=planar)
-    if detector is not None:
-        model = model._replace(touches=planar_model.touches_of(system, room), carried=_carried(layout))
     return Built(model, _data(system, layout, law), tuple(row.id for row in found), None, None)
 
 

@@ -57,6 +57,10 @@ def random_parts(seed: int, *, forces: bool = True, others: bool = True) -> dict
             spatial.Load(point=marker(rng, names[1]), force_xyz=(1.0, 2.0, -1.0), moment=(0.1, 0.2, 0.3)),
             spatial.Shaking(amplitude=2.0, frequency=3.0),
             *(spatial.Drive(joint=name, stiffness=5.0, damping=0.4, target=0.3) for name in scalars),
+            *(
+                spatial.Drive(joint=name, effort=0.7, stiffness=2.0, target=4.0, damping=0.2, rate=0.9)
+                for name in scalars
+            ),
         ]
     return {
         "bodies": bodies, "joints": [*joints, *parts], "forces": pushes, "contact": ContactLaw(mu=0.4),

@@ -30,11 +30,13 @@ from .forest import (
     LOSS,
     MASS,
     PULL,
+    PUSH,
     REST,
     SCALAR,
     SLACK_HIGH,
     SLACK_LOW,
     STIFFNESS,
+    WINDS,
     Drives,
     Moving,
     Q,
@@ -43,6 +45,7 @@ from .forest import (
 )
 
 ZERO3 = (0.0, 0.0, 0.0)
+TURN = 2.0 * math.pi
 
 
 @kernel(f"{V3}({A1}, int64, {A1}, int64)", borrows=True)
@@ -103,15 +106,18 @@ def pull_line(drives: Drives, line: int, force: float, h: Array) -> None:
 
 @kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, {A1})", borrows=True)
 def tendon_forces(trees: Trees, drives: Drives, q: Array, v: Array, h: Array) -> tuple[float, float]:
-    """Add springs and dampers of tendons; return the energy of the springs, and the power of the dampers."""
+    """Add what tendons pull with; return the energy of the springs, and the power of all else."""
     energy = power = 0.0
     for k in range(len(drives.tendons)):
         own = drives.tendons[k]
         length, rate = length_and_rate(trees, drives, q, v, k)
         stretch = length - min(max(length, own[SLACK_LOW]), own[SLACK_HIGH])
-        pull_line(drives, k, -own[PULL] * stretch - own[LOSS] * rate, h)
+        if own[WINDS] != 0.0:
+            stretch -= TURN * math.floor(stretch / TURN + 0.5)
+        supplied = own[PUSH] - own[LOSS] * rate
+        pull_line(drives, k, supplied - own[PULL] * stretch, h)
         energy += 0.5 * own[PULL] * stretch * stretch
-        power -= own[LOSS] * rate * rate
+        power += supplied * rate
     return energy, power
 
 

@@ -159,12 +159,12 @@ class Paths(NamedTuple):
 
 FREE_SIDE = 2  # of `Drives.side`
 GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9  # columns of `Drives.actuators`
-PULL, LOSS, SLACK_LOW, SLACK_HIGH = range(4)  # columns of `Drives.tendons`
+PULL, LOSS, SLACK_LOW, SLACK_HIGH, PUSH, WINDS = range(6)  # columns of `Drives.tendons`
 
 
 @record(I1, I1, A1, A2, A2, A2, A1, A1, I1, "Paths")
 class Drives(NamedTuple):
-    """What pulls on linear combinations of joint coordinates ("lines"), tendons first, then actuators.
+    """What pulls on linear combinations of joint coordinates ("lines"): tendons, drives with them, then actuators.
 
     Attributes
     ----------
@@ -173,8 +173,9 @@ class Drives(NamedTuple):
         The velocities of line k are dof[start[k] : start[k + 1]], of hinges and sliders all.
     factor : Array, shape (m,)
         Of lines through space those at the last place.
-    tendons : Array, shape (t, 4)
-        Stiffness, damping, and the lengths between which they are slack.
+    tendons : Array, shape (t, 6)
+        Stiffness, damping, the lengths between which they are slack, a force that is always there, and whether the
+        length is an angle that winds: it is taken within half a turn of where it is slack.
     actuators : Array, shape (u, 10)
         Gain and bias, each constant, by length and by rate; limits of control and force.
     effort : Array, shape (nv, 2)
@@ -201,7 +202,7 @@ class Drives(NamedTuple):
     paths: Paths
 
 
-ALONG, RUB, EQUAL, SWING, MEET, FACE, TAUT, LEAN = range(8)  # kinds of rows
+ALONG, RUB, EQUAL, SWING, MEET, FACE, TAUT, LEAN, PACE = range(9)  # kinds of rows
 WHAT, ONE, OTHER, PART, SHARED = range(5)  # columns of `Couplings.kinds`
 
 
@@ -216,10 +217,10 @@ class Couplings(NamedTuple):
         velocity OTHER); EQUAL: a line by a polynomial of another (-1: none); SWING: limit of the angle of a ball (a
         joint); MEET: component PART of the distance of two points, in the axes of the last body SHARED by both
         branches; FACE: of the turn of two bodies; TAUT: limit of a line through space; LEAN: a direction of one body
-        stays across one of another.
+        stays across one of another; PACE: a velocity is a rate and a ratio of another (-1: none).
     numbers : Array, shape (r, 7)
-        Sign and offset; -; zeros and coefficients; the largest angle; two points; a quaternion; sign and offset; both
-        directions.
+        Sign and offset; the rate at which it rests; zeros and coefficients; the largest angle; two points; a
+        quaternion; sign and offset; both directions; rate and ratio.
     """
 
     kinds: IntArray

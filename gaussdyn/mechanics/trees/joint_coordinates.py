@@ -13,8 +13,10 @@ from ...arrays import Array
 from ...errors import InputError
 from ...linalg.rotations import conjugate, matrix_of, product, quaternion_of
 from ..contact_law import ContactLaw
-from ..joints.limits_motors import JointFriction, Limit
+from ..joints.drives import Drive
+from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ..names import GROUND
+from ..spatial.forces import Force
 from ..spatial.joint_table import Bond
 from ..spatial.joints import BallJoint, Joint, Slider, Universal, Weld
 from ..spatial.kinematics import Motions, SpatialMarker
@@ -123,28 +125,32 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     Raises
     ------
     InputError
-        What trees do not have: other joints that close a loop, rods, motors, gears, springs and other forces.
+        What trees do not have: other joints that close a loop and what acts on them, rods, springs and other forces.
     """
-    found, others = tree_of(system)
+    found, others, pushes = tree_of(system)
     named = {f"a {type(one).__name__} that closes a loop" for one in others if isinstance(one, Joint)}
-    named |= {type(one).__name__ for one in (*others, *system.forces) if not isinstance(one, Joint)}
+    named |= {type(one).__name__ for one in (*others, *pushes) if not isinstance(one, Joint)}
     if named:
         mend = 'SpatialSystem(..., coordinates="joints") has them; or list the joints of the loop in another order.'
-        text = "ball joints, hinges, universal joints, sliders, welds, limits without restitution, dry friction"
+        text = "ball joints, hinges, universal joints, sliders, welds, limits without restitution, dry friction, "
+        text += "motors, gears, drives"
         raise InputError("joints, forces", ", ".join(sorted(named)), text, mend)
     return found
 
 
-def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...]]:
-    """Return the tree that moves as a system of bodies does, but for its forces and for those joints that are named.
+def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], tuple[Force, ...]]:
+    """Return the tree that moves as a system of bodies does, but for those joints and forces that are named.
 
-    What trees have no tables for: joints that close loops but balls and welds, rods, strings, motors, gears, limits
-    with restitution, friction that is larger at rest, and what acts on a joint that closes a loop.
+    What trees have no tables for: joints that close loops but balls and welds, rods, strings, limits with restitution,
+    friction that is larger at rest, forces but drives, and what acts on a joint that closes a loop.
     """
     joints = [one for one in system.joints if isinstance(one, Joint)]
     ties, left = _spanning([body.name for body in system.bodies], joints)
     loops = [one for one in left if isinstance(one, (BallJoint, Weld))]
-    limits, frictions = _taken(system, {tie.joint.name for tie in ties})
+    tied = {tie.joint.name for tie in ties}
+    limits, frictions = _taken(system, tied)
+    acting = [one for one in system.joints if isinstance(one, (Motor, Gear)) and tied.issuperset(one.joints)]
+    drives = [one for one in system.forces if isinstance(one, Drive) and one.joint in tied]
     held = {tie.child.body: tie for tie in ties}
     order = [*(body.name for body in system.bodies if body.name not in held), *(tie.child.body for tie in ties)]
     given = {body.name: body for body in system.bodies}
@@ -152,12 +158,13 @@ def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...]]:
     pairs = {**_pairs(system, bodies), **system.pairs}
     sensors = [one for tie in ties for one in _reactions(tie)]
     tree = TreeSystem(
-        bodies=bodies, obstacles=system.obstacles, parts=[_closure(one) for one in loops], gravity=system.gravity,
-        contact=system.contact, pairs=pairs, sensors=() if loops else sensors,
+        bodies=bodies, obstacles=system.obstacles, parts=[*map(_closure, loops), *acting, *drives],
+        gravity=system.gravity, contact=system.contact, pairs=pairs, sensors=() if loops else sensors,
     )  # fmt: skip
-    taken = [*(tie.joint for tie in ties), *loops, *limits.values(), *frictions.values()]
+    taken = [*(tie.joint for tie in ties), *loops, *limits.values(), *frictions.values(), *acting]
     others = tuple(one for one in system.joints if not any(one is other for other in taken))
-    return JointCoordinates(system, tree, ties), others
+    pushes = tuple(one for one in system.forces if not (isinstance(one, Drive) and one.joint in tied))
+    return JointCoordinates(system, tree, ties), others, pushes
 
 
 def _taken(system: SpatialSystem, tied: Collection[str]) -> tuple[dict[str, Limit], dict[str, JointFriction]]:

@@ -1,7 +1,7 @@
 """A system of bodies in the coordinates of its joints: `SpatialSystem(..., coordinates="joints")`.
 
 A spanning tree of its joints gives q and v, M, gravity and contacts; what trees have no tables for (forces between
-bodies, motors, gears, rods, joints that close loops) is taken from the bodies: with v_bodies = S v and
+bodies, rods, joints that close loops) is taken from the bodies: with v_bodies = S v and
 a_bodies = S a + drift a force f becomes S^T f, and a row J becomes J S with J drift beside its own drift.
 """
 
@@ -23,6 +23,7 @@ from ..joints.columns import Readings
 from ..joints.equation import Equation
 from ..joints.limits_motors import Part
 from ..rows import Row
+from ..spatial.forces import Force
 from ..spatial.joint_table import Bond
 from ..spatial.kinematics import Motions
 from ..spatial.system import PLACES, Coordinates, SpatialSystem
@@ -52,6 +53,8 @@ class JointedSystem(SpatialSystem):
     tree : TreeSystem
     others : tuple
         The parts of `joints` that the tree has no tables for.
+    pushes : tuple
+        The `forces` that it has no tables for.
     blanks : tuple of Row
         The rows of the tree without values.
     """
@@ -61,6 +64,7 @@ class JointedSystem(SpatialSystem):
     pair: JointCoordinates = field(init=False, repr=False)
     tree: TreeSystem = field(init=False, repr=False)
     others: tuple[Bond, ...] = field(init=False, repr=False)
+    pushes: tuple[Force, ...] = field(init=False, repr=False)
     blanks: tuple[Row, ...] = field(init=False, repr=False)
     _pushed: list[JointedSystem] = field(init=False, repr=False)
 
@@ -74,10 +78,10 @@ class JointedSystem(SpatialSystem):
                 'Write SpatialSystem(coordinates="joints").',
             )
         given = ("bodies", "obstacles", "joints", "forces", "gravity", "contact", "pairs")
-        pair, others = tree_of(SpatialSystem(**{name: getattr(self, name) for name in given}))
+        pair, others, pushes = tree_of(SpatialSystem(**{name: getattr(self, name) for name in given}))
         tree = replace(pair.system, sensors=())
         values = {"pair": replace(pair, system=tree), "tree": tree, "others": others, "blanks": tree.blanks}
-        for name, value in {**values, "contacts": tree.contacts, "_pushed": []}.items():
+        for name, value in {**values, "pushes": pushes, "contacts": tree.contacts, "_pushed": []}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -93,7 +97,7 @@ class JointedSystem(SpatialSystem):
     @property
     def forest(self) -> Forest | None:
         """The tables of the tree, where they say all of the system; None where Python has to be asked."""
-        return None if self.others or self.forces or self._pushed[:1] == [self] else self.tree.forest
+        return None if self.others or self.pushes or self._pushed[:1] == [self] else self.tree.forest
 
     @property
     def pushed(self) -> JointedSystem:
@@ -111,9 +115,9 @@ class JointedSystem(SpatialSystem):
     def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
         """Return gravity, Coriolis and the forces along v, and `control`, a generalised force of shape (nv,)."""
         h = self.tree.force(t, q, v)
-        if self.forces:
+        if self.pushes:
             moved, motion = self._moved(t, q, v)
-            h = h + moved.S.T @ sum(force.force(motion, self._free(motion)) for force in self.forces)
+            h = h + moved.S.T @ sum(force.force(motion, self._free(motion)) for force in self.pushes)
         return h if control is None else h + vector("control", control, self.nv)
 
     def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, _control: Array | None = None) -> Array:
@@ -182,7 +186,7 @@ class JointedSystem(SpatialSystem):
         self, q: Array, v: Array, control: Array | None = None
     ) -> tuple[tuple[Row, ...], Array, Array] | None:  # fmt: skip
         """Return rows, mass and generalised force at once; None where the tree does not say all of the system."""
-        if self.others or self.forces or type(self) is not JointedSystem:
+        if self.others or self.pushes or type(self) is not JointedSystem:
             return None
         if (said := self.tree.rows_mass_and_force(q, v)) is None:
             return None
@@ -196,9 +200,9 @@ class JointedSystem(SpatialSystem):
     def potential(self, t: float, q: Array) -> float:
         """Return the energy of gravity and springs, J; gravity is zero at the origin."""
         stored = self.tree.potential(t, q)
-        if self.forces:
+        if self.pushes:
             _, motion = self._moved(t, q, np.zeros(self.nv))
-            stored += sum(force.potential(motion, self._free(motion)) for force in self.forces)
+            stored += sum(force.potential(motion, self._free(motion)) for force in self.pushes)
         return stored
 
     def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:

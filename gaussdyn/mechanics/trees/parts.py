@@ -12,6 +12,8 @@ from ...errors import InputError
 from ...linalg.rotations import unit_quaternion
 from ...mends import one_of
 from ..collision.shapes import Triple, direction, triple
+from ..joints.drives import Drive
+from ..joints.limits_motors import Gear, Motor
 from ..names import GROUND, check_name
 from .bodies import Turn, check_interval
 
@@ -357,7 +359,7 @@ class Fluid:
             object.__setattr__(self, name, scalar(f"{name} of the fluid", getattr(self, name), low=0.0))
 
 
-Part = Tendon | SpatialTendon | JointEquality | Connect
+Part = Tendon | SpatialTendon | JointEquality | Connect | Motor | Gear | Drive
 
 
 def _slack(name: str, given: tuple[float, float]) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Limits, dry friction, gears and closed loops of trees as rows, compiled.
+"""Limits, dry friction, motors, gears and closed loops of trees as rows, compiled.
 
 Every row comes as (gap, rate, drift), its second rate being J a + drift.
 """
@@ -21,6 +21,7 @@ from .forest import (
     MEET,
     ONE,
     OTHER,
+    PACE,
     PART,
     ROOT,
     RUB,
@@ -59,10 +60,10 @@ def steady_row(
     """Return gap and rate of a limit of a line, or of dry friction along one."""
     one = couplings.kinds[k, ONE]
     if one < 0:
-        return 0.0, v[couplings.kinds[k, OTHER]]
+        return 0.0, v[couplings.kinds[k, OTHER]] - couplings.numbers[k, 0]
     length, rate = length_and_rate(trees, drives, q, v, one)
     if couplings.kinds[k, WHAT] == RUB:
-        return 0.0, rate
+        return 0.0, rate - couplings.numbers[k, 0]
     sign = couplings.numbers[k, 0]
     return sign * length - couplings.numbers[k, 1], sign * rate
 
@@ -77,7 +78,7 @@ def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, r
             continue
         one, length, pace = kinds[k, ONE], 0.0, 0.0
         if one < 0:
-            gap[k], rate[row[k]] = 0.0, v[kinds[k, OTHER]]
+            gap[k], rate[row[k]] = 0.0, v[kinds[k, OTHER]] - numbers[k, 0]
             continue
         i, end = start[one], start[one + 1]
         while i < end:
@@ -85,7 +86,7 @@ def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, r
             length, pace = length + (factor[i] * q[at] if at >= 0 else 0.0), pace + factor[i] * v[d]
             i += 1
         if kinds[k, WHAT] == RUB:
-            gap[k], rate[row[k]] = 0.0, pace
+            gap[k], rate[row[k]] = 0.0, pace - numbers[k, 0]
         else:
             gap[k], rate[row[k]] = numbers[k, 0] * length - numbers[k, 1], numbers[k, 0] * pace
 
@@ -130,6 +131,18 @@ def line_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector:
         pull_line(drives, one, 1.0 if what == RUB else numbers[0], J)
     gap, rate = steady_row(trees, drives, couplings, q, v, k)
     return gap, rate, numbers[0] * path_drift(trees, moving, drives, one) if what == TAUT else 0.0
+
+
+@kernel(f"{V3}(Couplings, {A1}, int64, {A1})", borrows=True)
+def pace_row(couplings: Couplings, v: Array, k: int, J: Array) -> Vector:
+    """Add J of a velocity that is kept, or bound to another; return gap, rate (the same) and drift."""
+    one, other, numbers = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.numbers[k]
+    J[one] += 1.0
+    rate = v[one] - numbers[0]
+    if other >= 0:
+        J[other] -= numbers[1]
+        rate -= numbers[1] * v[other]
+    return rate, rate, 0.0
 
 
 @kernel(f"{V3}(Trees, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)
@@ -265,4 +278,6 @@ def coupling_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector
         return face_row(trees, moving, couplings, k, J)
     if what == LEAN:
         return lean_row(trees, moving, couplings, k, J)
+    if what == PACE:
+        return pace_row(couplings, v, k, J)
     return line_row(forest, q, v, k, J)

@@ -59,7 +59,7 @@ class TreeSystem:
         Parents before children. q has the coordinates of the joints in this order, v their rates.
     obstacles : sequence of HalfSpace, Mesh, HeightField, Compound or shapes
         Fixed in space, each with a name.
-    parts : sequence of Tendon, SpatialTendon, JointEquality or Connect
+    parts : sequence of Tendon, SpatialTendon, JointEquality, Connect, Motor, Gear or Drive
     actuators : sequence of Actuator
         `control` has one number for each, in this order.
     gravity : (x, y, z)
@@ -114,7 +114,7 @@ class TreeSystem:
             values["bodies"], values["parts"], values["actuators"], values["gravity"], self.fluid
         )
         J, one = np.zeros((1, len(forest.trees.dofs))), np.zeros(1)
-        blanks = tuple(Row(id=x.id, kind=x.kind, J=J, rate=one, drift=one, cap=x.cap) for x in names)
+        blanks = tuple(Row(id=x.id, kind=x.kind, level=x.level, J=J, rate=one, drift=one, cap=x.cap) for x in names)
         values |= {"forest": forest, "places": places, "blanks": blanks}
         for name, value in values.items():
             object.__setattr__(self, name, value)

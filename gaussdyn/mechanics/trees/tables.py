@@ -14,14 +14,17 @@ from ...errors import InputError
 from ...linalg.rotations import matrix_of
 from ...mends import other_name
 from ..collision.shapes import Triple
+from ..joints.drives import Drive
+from ..joints.limits_motors import Gear, Motor
 from ..names import GROUND, nearest
-from ..rows import Kind
+from ..rows import Kind, Level
 from .bodies import MOTIONS, TreeBody, TreeJoint
 from .forest import (
     ABOVE,
     ALONG,
     BALL,
     CYLINDER,
+    DAMPING,
     EQUAL,
     FACE,
     FREE_SIDE,
@@ -29,6 +32,7 @@ from .forest import (
     LAST,
     LEAN,
     MEET,
+    PACE,
     PARENT,
     RUB,
     SPHERE,
@@ -48,11 +52,12 @@ Line = tuple[str, dict[int, float]]  # name, and factors by velocity
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowName:
-    """One row of the joints: its id, kind as in `Row`, and the largest force of dry friction."""
+    """One row of the joints: its id, kind and level as in `Row`, and the largest force of dry friction."""
 
     id: str
     kind: Kind
     cap: float = 0.0
+    level: Level = "position"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +83,13 @@ class Places:
         if name not in self.bodies:
             raise InputError(what, repr(name), *nearest(name, self.bodies))
         return self.bodies[name]
+
+    def velocity(self, what: str, name: str) -> int:
+        """Return the velocity of a hinge or slider."""
+        known = [name for name, (one, *_) in self.joints.items() if one.velocities == 1]
+        if name not in known:
+            raise InputError(what, repr(name), *nearest(name, known))
+        return self.joints[name][3]
 
     def line(self, what: str, name: str) -> int:
         """Return the number of the line of a joint or tendon."""
@@ -113,7 +125,7 @@ def places_of(bodies: Sequence[TreeBody], parts: Sequence[Part], actuators: Sequ
     tendons = [part.name for part in parts if isinstance(part, (Tendon, SpatialTendon))]
     scalars = [name for name, (joint, *_) in joints.items() if joint.velocities == 1]
     lines = dict(zip(tendons, range(len(tendons)), strict=True))
-    first = len(tendons) + len(actuators)
+    first = len(tendons) + sum(isinstance(part, Drive) for part in parts) + len(actuators)
     lines |= {name: first + k for k, name in enumerate(scalars) if name not in lines}
     return Places(numbers, joints, lines)
 
@@ -123,7 +135,7 @@ def forest_of(
 ) -> tuple[Forest, Places, list[RowName]]:  # fmt: skip
     """Return the tables, where everything stands in them, and the names of the rows, in the order of ids."""
     places = places_of(bodies, parts, actuators)
-    trees = _trees(bodies, places, gravity, fluid)
+    trees = _damped(_trees(bodies, places, gravity, fluid), places, parts)
     rows = sorted(_rows(places, parts), key=lambda row: row[0].id)
     kinds = np.array([(*kind, _shared(trees, kind)) for _, kind, _ in rows], dtype=np.int64).reshape(len(rows), 5)
     numbers = np.array([[*x, *(0.0,) * (7 - len(x))] for _, _, x in rows]).reshape(len(rows), 7)
@@ -197,6 +209,15 @@ def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: F
     )  # fmt: skip
 
 
+def _damped(trees: Trees, places: Places, parts: Sequence[Part]) -> Trees:
+    """Return trees whose joints have the damping of drives beside their own: steps take it beside the mass."""
+    losses = trees.losses.copy()
+    for part in parts:
+        if isinstance(part, Drive):
+            losses[places.velocity("joint of a drive", part.joint), DAMPING] += part.damping
+    return trees._replace(losses=losses)
+
+
 def _aligned(axis: Triple) -> int:
     """Return 1 + the number of the coordinate axis that an axis is, less than 0 the other way; 0 if it is none."""
     along = [k for k in range(3) if abs(axis[k]) == 1.0]
@@ -233,12 +254,12 @@ def own_drives(drives: Drives) -> Drives:
 
 def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequence[Actuator]) -> Drives:
     tendons = [part for part in parts if isinstance(part, (Tendon, SpatialTendon))]
+    pushing = [part for part in parts if isinstance(part, Drive)]
     named = {one.name: one for one in tendons if isinstance(one, SpatialTendon)}
-    legs = [_legs(one, named) for one in (*tendons, *actuators)]
+    legs = [_legs(one, named) for one in (*tendons, *pushing, *actuators)]
     lines = [
-        _factors(places, one.name, one.factors) if not isinstance(one, SpatialTendon) and one.factors
-        else dict.fromkeys(_reached(places, trees, own), 0.0)
-        for one, (own, _) in zip((*tendons, *actuators), legs, strict=True)
+        _line(places, trees, one, own)
+        for one, (own, _) in zip((*tendons, *pushing, *actuators), legs, strict=True)
     ]  # fmt: skip
     lines += [{v: 1.0} for joint, _, _, v in places.joints.values() if joint.velocities == 1]
     start = np.cumsum([0, *map(len, lines)])
@@ -248,14 +269,34 @@ def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequ
     acting = [(*one.gain, *one.bias, *own) for one, own in zip(actuators, limits, strict=True)]
     joints = [joint for joint, *_ in places.joints.values()]
     effort = [(joint.effort_low, joint.effort_high) for joint in joints for _ in range(joint.velocities)]
-    springs = [(one.stiffness, one.damping, *one.slack) for one in tendons]
+    springs: list[Sequence[float]] = [(one.stiffness, one.damping, *one.slack, 0.0, 0.0) for one in tendons]
+    springs += [_spring(places, one) for one in pushing]
     return Drives(
-        start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
+        start, dof, factor, _real(springs, 6), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
         np.zeros(len(actuators)), np.full(len(actuators), FREE_SIDE), _paths(places, trees, legs, len(lines)),
     )  # fmt: skip
 
 
-def _legs(one: Tendon | SpatialTendon | Actuator, named: dict[str, SpatialTendon]) -> tuple[tuple[Leg, ...], float]:
+def _line(
+    places: Places, trees: Trees, one: Tendon | SpatialTendon | Drive | Actuator, legs: Sequence[Leg]
+) -> dict[int, float]:  # fmt: skip
+    """Return the velocities of a line and their factors; those of a line through space are put at every place."""
+    if isinstance(one, Drive):
+        return {places.velocity("joint of a drive", one.joint): 1.0}
+    if not isinstance(one, SpatialTendon) and one.factors:
+        return _factors(places, one.name, one.factors)
+    return dict.fromkeys(_reached(places, trees, legs), 0.0)
+
+
+def _spring(places: Places, drive: Drive) -> tuple[float, ...]:
+    """Return a drive as a tendon, but for its damping: joints have that."""
+    winds = float(places.joints[drive.joint][0].motion == "hinge")
+    return drive.stiffness, 0.0, drive.target, drive.target, drive.effort + drive.damping * drive.rate, winds
+
+
+def _legs(
+    one: Tendon | SpatialTendon | Drive | Actuator, named: dict[str, SpatialTendon]
+) -> tuple[tuple[Leg, ...], float]:
     """Return the legs of a line, and how often they count; none of a linear combination of coordinates."""
     if isinstance(one, SpatialTendon):
         return one.legs, 1.0
@@ -339,7 +380,11 @@ def _rows(places: Places, parts: Sequence[Part]) -> list[Entry]:
 
 
 def _of_part(places: Places, part: Part) -> list[Entry]:
-    """Return the rows of a tendon, an equality or a closure."""
+    """Return the rows of a tendon, an equality, a motor, a gear or a closure; drives have none."""
+    if isinstance(part, Drive):
+        return []
+    if isinstance(part, (Motor, Gear)):
+        return [_paced(places, part)]
     if isinstance(part, (Tendon, SpatialTendon)):
         line = places.lines[part.name]
         rows = _limits(part.name, part.low, part.high, line, ALONG if isinstance(part, Tendon) else TAUT)
@@ -367,6 +412,17 @@ def _of_part(places: Places, part: Part) -> list[Entry]:
             for axis, direction in zip("xy", across, strict=True)
         ]
     return found
+
+
+def _paced(places: Places, part: Motor | Gear) -> Entry:
+    """Return the row of a motor or a gear."""
+    one, (id,) = places.velocity(f"joint of a {type(part).__name__}", part.joint), part.ids
+    if isinstance(part, Gear):
+        other = places.velocity("other joint of a Gear", part.other)
+        return RowName(id, "bilateral", level="velocity"), (PACE, one, other, 0), (0.0, part.ratio)
+    if part.cap < math.inf:
+        return RowName(id, "dry", part.cap), (RUB, -1, one, 0), (part.rate,)
+    return RowName(id, "bilateral", level="velocity"), (PACE, one, -1, 0), (part.rate, 0.0)
 
 
 def _shared(trees: Trees, kind: tuple[int, int, int, int]) -> int:

@@ -63,6 +63,7 @@ def test_constraints_are_the_same(seed: int) -> None:
         if (other := rows.get(id)) is not None:
             assert (row.kind, row.level, row.mu, row.eps_n) == (other.kind, other.level, other.mu, other.eps_n)
             assert row.gap == pytest.approx(other.gap, abs=1e-12), id
+            assert row.rate == pytest.approx(other.rate, abs=1e-11), id
             if id.startswith("last:turn_"):  # axes of a weld are of one end or the other: together they bind the same
                 continue
             assert pytest.approx(other.J @ moved.S, abs=1e-12) == row.J, id
@@ -82,9 +83,17 @@ PUSHES = (
     spatial.Spring(a=spatial.mark("five"), b=spatial.mark("ground"), stiffness=20.0, length=0.3, damping=0.5),
     spatial.Drive(joint="tube", stiffness=30.0, damping=0.5),
 )
+DRIVEN = (spatial.Motor(joint="hip", rate=1.0, cap=5.0), spatial.Gear(joint="tube", other="hip", ratio=0.6 / 1.3))
+DRIVES = (
+    spatial.Drive(joint="tube", effort=1.0, stiffness=100.0, damping=2.0, target=0.1, rate=0.2),
+    spatial.Drive(joint="hip", stiffness=3.0, target=7.5, damping=0.5),  # at hip = 1.2
+    spatial.Drive(joint="hip", stiffness=5.0, target=0.75 + np.pi),  # snaps over within the run
+)
 
 
-@pytest.mark.parametrize(("parts", "forces"), first(2, [((), ()), (CRANE, PUSHES), (CRANE[:2], ())]))
+@pytest.mark.parametrize(
+    ("parts", "forces"), first(3, [((), ()), (CRANE, PUSHES), (DRIVEN, DRIVES), (CRANE[:2], ()), (CRANE, DRIVES)])
+)
 def test_runs_tell_the_same(parts: tuple[object, ...], forces: tuple[object, ...]) -> None:
     """A chain with every kind of joint: all columns that both have, reactions among them, as close as the steps are.
 
@@ -146,8 +155,47 @@ def test_plain_trees_are_compiled_and_others_are_not() -> None:
     assert plain.forest is not None
     assert plain.pushed.forest is None
     assert plain.pushed.pushed is plain.pushed
-    assert dataclasses.replace(chain(*CRANE), coordinates="joints").forest is None
+    assert dataclasses.replace(chain(*CRANE, *DRIVEN[1:], forces=DRIVES), coordinates="joints").forest is not None
     assert dataclasses.replace(chain(forces=PUSHES), coordinates="joints").forest is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "forces"), [(DRIVEN, DRIVES), (CRANE, ()), ((spatial.Motor(joint="tube", rate=-1.0, cap=3.0),), ())]
+)
+def test_tables_say_what_python_says(parts: tuple[object, ...], forces: tuple[object, ...]) -> None:
+    """Steps by tables of motors, gears and drives, and those of the same system asked in Python: alike to rounding."""
+    system = dataclasses.replace(chain(*parts, forces=forces), coordinates="joints")
+    assert system.forest is not None
+    assert system.pushed.forest is None
+    start, stepper = system.state(joints=CHAIN, rates=CHAIN_RATES), MoreauJean(dt=1e-3)
+    ends, reactions = [], []
+    for one in (system, system.pushed):
+        state, own = start, []
+        for _ in range(20):
+            step = stepper.advance(one, state, state.t + 1e-3)
+            state, own = step.state, [*own, dict(step.reactions)]
+        ends.append(state)
+        reactions.append(own)
+    assert ends[0].q == pytest.approx(ends[1].q, abs=1e-11)
+    assert ends[0].v == pytest.approx(ends[1].v, abs=1e-9)
+    for here, there in zip(*reactions, strict=True):
+        assert here.keys() == there.keys()
+        for id, value in here.items():
+            assert value == pytest.approx(there[id], abs=1e-9), id
+
+
+def test_motors_keep_rates_and_gears_ratios() -> None:
+    """Without a cap the rate is there after one step; one that slips has its cap, also where it slipped before."""
+    system = dataclasses.replace(chain(*DRIVEN[1:], spatial.Motor(joint="hip", rate=2.0)), coordinates="joints")
+    rates = {**CHAIN_RATES, "hip": 0.0, "tube": 0.0}
+    run = simulate(system, system.state(joints=CHAIN, rates=rates), 0.02, stepper=MoreauJean(dt=1e-3))
+    assert run["hip.rate"][1:] == pytest.approx(2.0, abs=1e-12)
+    assert run["tube.rate"][1:] == pytest.approx(2.0 * 0.6 / 1.3, abs=1e-12)
+    slips = dataclasses.replace(chain(spatial.Motor(joint="hip", rate=9.0, cap=0.5)), coordinates="joints")
+    for corrections in (True, False):
+        stepper = MoreauJean(dt=1e-3, corrections=corrections)
+        run = simulate(slips, slips.state(joints=CHAIN, rates=CHAIN_RATES), 0.02, stepper=stepper)
+        assert run["hip.motor_torque"][1:] == pytest.approx(0.5, abs=1e-12)
 
 
 def test_built_again_from_its_spec_and_pickled() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
-from ....mechanics.trees.forest import MEET, RUB, WHAT
+from ....mechanics.trees.forest import MEET, PACE, RUB, WHAT
 from ..scheme import CLOSE, TOGETHER
 from .evaluate import rows_at
 from .linear import row_dot, row_dot_abs
@@ -126,6 +126,15 @@ def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
     return True
 
 
+@kernel("float64(Model, int64)", borrows=True)
+def pace(model: Model, k: int) -> float:
+    """Return the rate of a joint at which the row of a motor is zero; 0 of other rows."""
+    if model.layout.who != FOREST or k >= model.layout.counts[FIXED]:
+        return 0.0
+    what = model.forest.couplings.kinds[k, WHAT]
+    return float(model.forest.couplings.numbers[k, 0] if what in (RUB, PACE) else 0.0)
+
+
 @kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
 def find_sliding(model: Model, data: Data, span: Span, push: Array) -> bool:
     """Put the impulses of dry joints that surely slide, and their sum; return whether there are any.
@@ -142,22 +151,25 @@ def find_sliding(model: Model, data: Data, span: Span, push: Array) -> bool:
         data.slides[k] = 0.0
         if model.forest.couplings.kinds[k, WHAT] != RUB or not data.acts[k] or j < 0 or law[MU_S] > law[CAP]:
             continue
-        J, last, after = data.mid.J[row, j], data.last[row], data.v1[j]
-        slid = abs(last) >= AT_LIMIT * most and last * (J * after) < 0.0
-        if slid and abs(after) > KEEPS * abs(after - data.v[j]):
+        J, last = data.mid.J[row, j], data.last[row]
+        after, change = J * data.v1[j] - pace(model, k), J * (data.v1[j] - data.v[j])
+        slid = abs(last) >= AT_LIMIT * most and last * after < 0.0
+        if slid and abs(after) > KEEPS * abs(change):
             data.slides[k] = data.p[row] = most if last > 0.0 else -most
             push[j] += J * data.slides[k]
             some = True
     return some
 
 
-@kernel(f"boolean(Layout, Data, {A1})", borrows=True)
-def slides_on(layout: Layout, data: Data, v: Array) -> bool:
+@kernel(f"boolean(Model, Data, {A1})", borrows=True)
+def slides_on(model: Model, data: Data, v: Array) -> bool:
     """Return whether all dry joints that shall slide do so with v, against their friction."""
+    layout = model.layout
     for k in range(layout.counts[FIXED]):
         if data.slides[k] != 0.0:
-            j = layout.reach[layout.start[k], ALONE] - 1
-            if not data.slides[k] * data.mid.J[layout.start[k], j] * v[j] < 0.0:
+            row = layout.start[k]
+            j = layout.reach[row, ALONE] - 1
+            if not data.slides[k] * (data.mid.J[row, j] * v[j] - pace(model, k)) < 0.0:
                 return False
     return True
 

@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from ....arrays import Array, IntArray
-from ....mechanics.trees.forest import ALONG, EQUAL, FACE, LAST, LEAN, MEET, OF, ROOT, RUB, SWING, Drives, Forest, V
+from ....mechanics.trees.forest import (
+    ALONG,
+    EQUAL,
+    FACE,
+    LAST,
+    LEAN,
+    MEET,
+    OF,
+    PACE,
+    ROOT,
+    RUB,
+    SWING,
+    Drives,
+    Forest,
+    V,
+)
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.trees.tables import moving_of, own_drives
 
@@ -65,6 +80,8 @@ def _ends_of(forest: Forest, row: int) -> tuple[int, ...]:
         return (int(forest.trees.joints[one, V]) + 2,)
     if what == RUB and one < 0:
         return (other,)
+    if what == PACE:
+        return (one, other) if other >= 0 else (one,)
     start, dof = forest.drives.start, forest.drives.dof
     lines = [one, other] if what == EQUAL else [one]
     return tuple(int(d) for line in lines if line >= 0 for d in dof[start[line] : start[line + 1]])

@@ -11,7 +11,7 @@ from ...._jit import A1, kernel
 from ....arrays import Array
 from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CANCELS, LOOSER, SLOW
-from .acting import one_sided, stopped, surely_late
+from .acting import one_sided, pace, stopped, surely_late
 from .evaluate import force_at, gaps_at, move, rows_at
 from .linear import multiply_abs, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
@@ -182,7 +182,8 @@ def put_rates_there(model: Model, data: Data, work: Work, span: Span, blind: boo
     for k in range(layout.counts[ALL]):
         for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
             data.w[i] = data.log[KEPT] * data.bounce[i]
-            if blind or steady(model, k):  # rates are J v everywhere
+            if blind or steady(model, k):  # rates are J v everywhere, but for what motors keep
+                data.w[i] -= pace(model, k)
                 continue
             if layout.level[k] == ACCELERATION:  # J (v+ - v) + dt drift
                 data.w[i] += span.dt * data.seen.rate[i] - row_dot(layout, data.seen.J, i, data.v)

@@ -208,7 +208,7 @@ def _built_of_trees(system: TreeSystem, room: int) -> Built:
     layout.reach[: len(ends), BRANCH] = [len(end) == 1 for end in ends]
     model = nothing(Model)._replace(layout=layout, forest=forest, ahead=ahead, shapes=shapes, carried=_carried(layout))
     data = _data(system, layout, laws)
-    for rows in (data.begin, data.mid, data.end):
+    for rows in (data.begin, data.mid, data.end, *((data.seen,) if layout.turning else ())):  # else it is `mid`
         forest_model.put_steady_rows(forest, rows.J)
     steady = data.mid.J[: len(ends)] != 0.0
     layout.reach[: len(ends), ALONE] = np.where(steady.sum(axis=1) == 1, 1 + steady.argmax(axis=1), 0)

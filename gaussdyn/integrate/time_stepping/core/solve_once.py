@@ -193,7 +193,7 @@ def solve_once(model: Model, data: Data, work: Work, push: Push, problem: Proble
         take_solution(data)
         put_mean(data, work, span)
         anew = resist_anew(model, data.middle, work.mean, span.theta * span.dt, k >= BOLD, data.M)
-        stops = not slides_on(model.layout, data, data.v1) and let_stick(model.layout, data)
+        stops = not slides_on(model, data, data.v1) and let_stick(model.layout, data)
         if anew and not factor_mass(model.layout, data):
             return MASS
         anew = anew or stops

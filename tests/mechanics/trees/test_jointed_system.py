@@ -63,9 +63,9 @@ def test_constraints_are_the_same(seed: int) -> None:
         if (other := rows.get(id)) is not None:
             assert (row.kind, row.level, row.mu, row.eps_n) == (other.kind, other.level, other.mu, other.eps_n)
             assert row.gap == pytest.approx(other.gap, abs=1e-12), id
-            assert row.rate == pytest.approx(other.rate, abs=1e-11), id
             if id.startswith("last:turn_"):  # axes of a weld are of one end or the other: together they bind the same
                 continue
+            assert row.rate == pytest.approx(other.rate, abs=1e-11), id
             assert pytest.approx(other.J @ moved.S, abs=1e-12) == row.J, id
             assert row.drift == pytest.approx(other.drift + other.J @ moved.drift, abs=1e-10), id
 

@@ -19,7 +19,7 @@ from ..names import GROUND
 from ..spatial.joint_table import Bond
 from ..spatial.joints import BallJoint, Joint
 from ..spatial.kinematics import Motions
-from .joint_coordinates import FREE, JointCoordinates, Tie
+from .joint_coordinates import FREE, BodyMotion, JointCoordinates, Tie
 
 Column = tuple[str, Array]  # unit and one value per saved state
 
@@ -39,28 +39,31 @@ def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> 
     heads = [*known.q, *known.v, *((name.replace(":", ".", 1), unit) for name, unit in known.more)]
     kept = [id for tie in pair.ties for id in tie.joint.ids]
     heads += [known.rows[id][1] for id in kept]
-    lines = [_line(pair, known, others, run, k, kept) for k in range(len(run))]
+    names = {id: run.reaction_names(id) for id in known.rows}
+    pushes = {id: np.column_stack([run[name] for name in own]) for id, own in names.items() if own}
+    lines = [_line(pair, known, others, run, k, {id: f[k] for id, f in pushes.items()}) for k in range(len(run))]
     values = np.array(lines).reshape(len(run), len(heads))
     found = {name: (unit, np.ascontiguousarray(values[:, i])) for i, (name, unit) in enumerate(heads)}
     return {name: column for name, column in found.items() if name not in run}
 
 
-def _line(pair: JointCoordinates, known: Any, others: Sequence[Bond], run: Any, k: int, kept: Sequence[str]) -> Array:
-    """Return the numbers of one saved state."""
+def _line(
+    pair: JointCoordinates, known: Any, others: Sequence[Bond], run: Any, k: int, forces: Mapping[str, Array]
+) -> Array:  # fmt: skip
+    """Return the numbers of one saved state; `forces` are those that the run of the tree has, by id."""
     t, q, v = float(run.t[k]), run.q[k], run.v[k]
     here = pair.motion(q)
     speed = here.S @ v
-    names = {id: run.reaction_names(id) for id in known.rows}
-    forces = {id: np.array([run[name][k] for name in own]) for id, own in names.items() if own}
-    forces |= _reactions(pair, others, run, k, forces)
+    own = _reactions(pair, others, run, k, here, forces)
+    forces = {**forces, **own}
     angles = {name: float(q[pair.system.coordinates(name)][0]) for name in known.winding if _has(pair, name)}
     wound = dict(zip(known.winding, known.angles(here.q, speed)[0].tolist(), strict=True)) | angles
     more = known.read(t, here.q, speed, forces, wound)
-    return np.concatenate([here.q, speed, more, [float(forces[id][0]) for id in kept]])
+    return np.concatenate([here.q, speed, more, [float(x[0]) for x in own.values()]])
 
 
 def _reactions(
-    pair: JointCoordinates, others: Sequence[Bond], run: Any, k: int, forces: Mapping[str, Array]
+    pair: JointCoordinates, others: Sequence[Bond], run: Any, k: int, here: BodyMotion, forces: Mapping[str, Array]
 ) -> dict[str, Array]:  # fmt: skip
     """Return the mean reactions of the joints of the tree over the step that ended in saved state k, by id."""
     kept, dt = [id for tie in pair.ties for id in tie.joint.ids], float(run.t[k] - run.before_t[k])
@@ -70,9 +73,9 @@ def _reactions(
     middle = pair.motion(pair.system.move(run.before_q[k], mean, 0.5 * dt))
     t, speed = 0.5 * float(run.before_t[k] + run.t[k]), middle.S @ mean
     motion = Motions(bodies.layout, t, middle.q, speed)
-    change = pair.motion(run.q[k]).S @ run.v[k] - pair.motion(run.before_q[k]).S @ run.before_v[k]
+    change = here.S @ run.v[k] - pair.motion(run.before_q[k]).S @ run.before_v[k]
     left = bodies.layout.mass @ change / dt - bodies.force(t, middle.q, speed)
-    left -= _of_contacts(pair, run, k)
+    left -= _of_contacts(pair, run, k, here.q.reshape(-1, 7))
     tied = {tie.joint.name for tie in pair.ties}
     acting: list[Any] = [one for one in others if not (isinstance(one, Part) and set(one.joints) <= tied)]
     acting += [one for one in bodies.joints if isinstance(one, Joint) and one.name not in tied and one not in acting]
@@ -115,9 +118,9 @@ def _turning(tie: Tie, motion: Motions) -> Array:
     return found
 
 
-def _of_contacts(pair: JointCoordinates, run: Any, k: int) -> Array:
-    """Return the forces of contacts on the bodies, shape (6 n,)."""
-    f, where = np.zeros(pair.bodies.nv), pair.motion(run.q[k]).q.reshape(-1, 7)
+def _of_contacts(pair: JointCoordinates, run: Any, k: int, where: Array) -> Array:
+    """Return the forces of contacts on the bodies, shape (6 n,), which are at `where`, shape (n, 7)."""
+    f = np.zeros(pair.bodies.nv)
     place = pair.bodies.layout.place
     for touch in run.contacts(k):
         if touch.force is None or touch.point is None:

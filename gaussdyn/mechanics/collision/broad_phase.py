@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..._jit import kernel
 from ...arrays import Array, IntArray
-from .bounds.coincident import stands_twice
+from .bounds.coincident import has_siblings, stands_twice
 from .bounds.near_pairs import LEFT, MANY, list_pairs, mark_left
 from .bounds.search_records import SHAPE_BODY, SHAPE_KIND, ContactList, SearchShapes, SearchSpace
 from .bounds.shape_bounds import place, put_bounds
@@ -379,7 +379,8 @@ def fill_in(shapes: SearchShapes, space: SearchSpace, out: ContactList) -> int:
     kept = 0
     for c in range(count):
         put_contact(shapes, found, order[c] + 1, out, kept)
-        kept += 0 if stands_twice(table, out, kept) else 1
+        akin = has_siblings(table, out.label[kept, 0]) or has_siblings(table, out.label[kept, 2])
+        kept += 0 if akin and stands_twice(table, out, kept) else 1
     return kept
 
 

@@ -76,12 +76,10 @@ def siblings(table: IntArray, i: int, j: int) -> bool:
     return bool(i == j or (table[i, SHAPE_GROUP] >= 0 and table[i, SHAPE_GROUP] == table[j, SHAPE_GROUP]))
 
 
-@kernel(f"boolean({I2}, ContactList, int64)", borrows=True)
+@kernel(f"boolean({I2}, ContactList, int64)", borrows=True, rare=True)
 def stands_twice(table: IntArray, out: ContactList, m: int) -> bool:
-    """Return whether contact m is one of those before it."""
+    """Return whether contact m, of a shape that has siblings, is one of those before it."""
     label, a, b = out.label, out.label[m, 0], out.label[m, 2]
-    if not (has_siblings(table, a) or has_siblings(table, b)):
-        return False
     for c in range(m - 1, -1, -1):
         if out.kind[c] != out.kind[m] or table[label[c, 0], SHAPE_BODY] != table[a, SHAPE_BODY]:
             continue

@@ -249,11 +249,6 @@ class Repeats(Stepper, Protocol):
         ...
 
 
-def told(system: System, control: object | None) -> System:
-    """Return what takes a step with this control: the system, or what it names as `pushed`."""
-    return system if control is None else getattr(system, "pushed", system)
-
-
 def held_control(control: Control | None, state: State) -> Array | None:
     """Return the value of the control at the beginning of a step; a function gets a copy of the state.
 

@@ -20,7 +20,7 @@ from ...mechanics.scene import Scene
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ...mends import one_of
-from ..stepper import Control, Stepper, told
+from ..stepper import Control, Stepper
 from ..time_stepping.moreau_jean import MoreauJean
 from ..time_stepping.scheme import ALLOWED
 
@@ -204,7 +204,7 @@ def check_applies(setup: RunSetup, stepper: Stepper) -> None:
     """Raise InputError where a stepper that does not serve every system says that it does not serve this one."""
     check = getattr(stepper, "check", None)
     if check is not None:
-        check(told(setup.system, setup.control), setup.state)
+        check(setup.system, setup.state)
 
 
 def chosen_stepper(stepper: Stepper | None, setup: RunSetup) -> Stepper:

@@ -18,7 +18,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.residuals import TOL
 from ..compiled_control import CompiledControl
-from ..stepper import Control, Step, check_span, held_control, told
+from ..stepper import Control, Step, check_span, held_control
 from .tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class MoreauJean:
 
             return advance_within(self, self.step, system, state, t_max, control)
         held = held_control(control, state)
-        kernels = self.kernels(told(system, held), state)
+        kernels = self.kernels(system, state)
         dt, t_end = kernels.span(self, state, t_max)
         return kernels.advance(self, state, dt, t_end, held)
 
@@ -130,7 +130,7 @@ class MoreauJean:
 
         law = control if isinstance(control, CompiledControl) else None
         held = held_control(control, state)
-        kernels = self.kernels(told(system, held), state)
+        kernels = self.kernels(system, state)
         if isinstance(kernels, ListedSystem):
             return ()
         if self.step is not None:
@@ -151,7 +151,7 @@ class MoreauJean:
         """Take up to n steps in one call, a control in Python asked before each, as `advance_many` does otherwise."""
         from .core.advance import CompiledSystem
 
-        kernels = self.kernels(told(system, control), state)
+        kernels = self.kernels(system, state)
         if not isinstance(kernels, CompiledSystem) or self.step is not None:
             return ()
         return kernels.advance_many(self, state, n, t_max=t_max, driven=control).stretches
@@ -170,7 +170,7 @@ class MoreauJean:
 
         asked = control if isinstance(control, Asked) else None
         held = None if isinstance(control, Asked) else held_control(control, state)
-        kernels = self.kernels(told(system, held if asked is None else asked), state)
+        kernels = self.kernels(system, state)
         if not isinstance(kernels, CompiledSystem) or self.step is not None:
             return None
         return kernels.advance_many(self, state, n, held, record=False, driven=asked)

@@ -255,8 +255,9 @@ def actuator_forces(
             h[d] += drives.beside[k] * drives.factor[i] ** 2 * (v[d] - damped[d])
     for d in range(len(h)):
         sum_[d] = min(max(sum_[d], drives.effort[d, 0]), drives.effort[d, 1])
-        h[d] += sum_[d]
-        power += sum_[d] * v[d]
+        force = sum_[d] + drives.push[d]
+        h[d] += force
+        power += force * v[d]
     return power
 
 

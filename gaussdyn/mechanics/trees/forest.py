@@ -162,7 +162,7 @@ GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9 
 PULL, LOSS, SLACK_LOW, SLACK_HIGH, PUSH, WINDS = range(6)  # columns of `Drives.tendons`
 
 
-@record(I1, I1, A1, A2, A2, A2, A1, A1, I1, "Paths")
+@record(I1, I1, A1, A2, A2, A2, A1, A1, A1, I1, "Paths")
 class Drives(NamedTuple):
     """What pulls on linear combinations of joint coordinates ("lines"): tendons, drives with them, then actuators.
 
@@ -182,6 +182,8 @@ class Drives(NamedTuple):
         Least and largest sum of the forces of actuators along a velocity.
     control : Array, shape (u,)
         What the actuators are told.
+    push : Array, shape (nv,)
+        A generalised force beside them.
     beside : Array, shape (u,)
         By how much the force of each falls with the rate of its line, where a step takes that beside the mass; else 0.
     side : IntArray, shape (u,)
@@ -197,6 +199,7 @@ class Drives(NamedTuple):
     actuators: Array
     effort: Array
     control: Array
+    push: Array
     beside: Array
     side: IntArray
     paths: Paths

@@ -66,7 +66,6 @@ class JointedSystem(SpatialSystem):
     others: tuple[Bond, ...] = field(init=False, repr=False)
     pushes: tuple[Force, ...] = field(init=False, repr=False)
     blanks: tuple[Row, ...] = field(init=False, repr=False)
-    _pushed: list[JointedSystem] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         SpatialSystem.__post_init__(self)
@@ -81,7 +80,7 @@ class JointedSystem(SpatialSystem):
         pair, others, pushes = tree_of(SpatialSystem(**{name: getattr(self, name) for name in given}))
         tree = replace(pair.system, sensors=())
         values = {"pair": replace(pair, system=tree), "tree": tree, "others": others, "blanks": tree.blanks}
-        for name, value in {**values, "pushes": pushes, "contacts": tree.contacts, "_pushed": []}.items():
+        for name, value in {**values, "pushes": pushes, "contacts": tree.contacts}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -97,16 +96,7 @@ class JointedSystem(SpatialSystem):
     @property
     def forest(self) -> Forest | None:
         """The tables of the tree, where they say all of the system; None where Python has to be asked."""
-        return None if self.others or self.pushes or self._pushed[:1] == [self] else self.tree.forest
-
-    @property
-    def pushed(self) -> JointedSystem:
-        """The same system for steps with a control, which tables of trees do not have."""
-        if not self._pushed:
-            other = copy.copy(self)
-            object.__setattr__(other, "_pushed", [other])
-            self._pushed.append(other)
-        return self._pushed[0]
+        return None if self.others or self.pushes else self.tree.forest
 
     def mass(self, q: Array) -> Array:
         """Return M(q), shape (nv, nv)."""
@@ -120,9 +110,10 @@ class JointedSystem(SpatialSystem):
             h = h + moved.S.T @ sum(force.force(motion, self._free(motion)) for force in self.pushes)
         return h if control is None else h + vector("control", control, self.nv)
 
-    def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, _control: Array | None = None) -> Array:
+    def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, control: Array | None = None) -> Array:
         """Return the force of a step without corrections; see `TreeSystem.force_foreseen`."""
-        return self.tree.force_foreseen(t, q, v, mean)
+        h = self.tree.force_foreseen(t, q, v, mean)
+        return h if control is None else h + vector("control", control, self.nv)
 
     def force_gradient(self, t: float, q: Array, v: Array) -> Array:
         """Return the derivative of the force with respect to v, shape (nv, nv), without that of Coriolis forces."""

@@ -273,7 +273,8 @@ def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequ
     springs += [_spring(places, one) for one in pushing]
     return Drives(
         start, dof, factor, _real(springs, 6), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
-        np.zeros(len(actuators)), np.full(len(actuators), FREE_SIDE), _paths(places, trees, legs, len(lines)),
+        np.zeros(len(trees.dofs)), np.zeros(len(actuators)), np.full(len(actuators), FREE_SIDE),
+        _paths(places, trees, legs, len(lines)),
     )  # fmt: skip
 
 

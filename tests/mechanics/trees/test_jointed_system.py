@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from gaussdyn import EventDriven, InputError, MoreauJean, SpatialSystem, State, simulate
+from gaussdyn.integrate.compiled_control import CompiledControl
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
+from gaussdyn.integrate.time_stepping.core.row_model import built, by_answers
 from gaussdyn.mechanics import spatial
 from gaussdyn.mechanics.specs import system_of
 from gaussdyn.mechanics.trees.jointed_system import JointedSystem
@@ -150,11 +153,32 @@ def test_control_is_a_generalised_force_in_both() -> None:
     assert np.abs(here.in_bodies(ends[0]).v - there.state(joints=CHAIN).v).max() > 0.1
 
 
+@pytest.mark.parametrize("corrections", [True, False])
+def test_a_compiled_law_pushes_as_a_function_in_python_does(corrections: bool) -> None:
+    """Kernels ask it for a generalised force before every step: the same bits."""
+
+    def law(t, q, v, p, u):
+        for i in range(len(u)):
+            u[i] = p[0] * np.sin(3.0 * t + i) - 0.3 * v[i]
+
+    def in_python(t, state):
+        u = np.empty(system.nv)
+        law(t, state.q, state.v, (2.0,), u)
+        return u
+
+    system = dataclasses.replace(chain(), coordinates="joints")
+    start, stepper = system.state(joints=CHAIN, rates=CHAIN_RATES), MoreauJean(dt=1e-3, corrections=corrections)
+    laws = in_python, CompiledControl(law, system.nv, (2.0,))
+    ends = [simulate(system, start, 0.03, stepper=stepper, control=one, save=10).final for one in laws]
+    free = simulate(system, start, 0.03, stepper=stepper, save=10).final
+    assert np.array_equal(ends[0].q, ends[1].q)
+    assert np.array_equal(ends[0].v, ends[1].v)
+    assert np.abs(ends[0].v - free.v).max() > 1e-3
+
+
 def test_plain_trees_are_compiled_and_others_are_not() -> None:
     plain = dataclasses.replace(chain(*CRANE[:2]), coordinates="joints")
     assert plain.forest is not None
-    assert plain.pushed.forest is None
-    assert plain.pushed.pushed is plain.pushed
     assert dataclasses.replace(chain(*CRANE, *DRIVEN[1:], forces=DRIVES), coordinates="joints").forest is not None
     assert dataclasses.replace(chain(forces=PUSHES), coordinates="joints").forest is None
 
@@ -166,13 +190,13 @@ def test_tables_say_what_python_says(parts: tuple[object, ...], forces: tuple[ob
     """Steps by tables of motors, gears and drives, and those of the same system asked in Python: alike to rounding."""
     system = dataclasses.replace(chain(*parts, forces=forces), coordinates="joints")
     assert system.forest is not None
-    assert system.pushed.forest is None
     start, stepper = system.state(joints=CHAIN, rates=CHAIN_RATES), MoreauJean(dt=1e-3)
+    push = np.linspace(-2.0, 3.0, system.nv)
     ends, reactions = [], []
-    for one in (system, system.pushed):
-        state, own = start, []
+    for make in (built, by_answers):
+        state, own, one = start, [], CompiledSystem(system, make(system, start))
         for _ in range(20):
-            step = stepper.advance(one, state, state.t + 1e-3)
+            step = one.attempt(stepper, state, 1e-3, state.t + 1e-3, push)
             state, own = step.state, [*own, dict(step.reactions)]
         ends.append(state)
         reactions.append(own)

@@ -21,32 +21,36 @@ from ....mechanics.trees.forest import (
     Forest,
     V,
 )
+from ....mechanics.trees.jointed_system import JointedSystem
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.trees.tables import moving_of, own_drives
 
 
-def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, list[tuple[int, ...]]]:
+def forest_of(system: TreeSystem | JointedSystem) -> tuple[Forest, Forest, IntArray, IntArray, list[tuple[int, ...]]]:
     """Return the tables twice, where blocks of M begin, the block of every body, and where the branches of rows end.
 
     The last are, for every row, the last velocities of the branches that it reaches over.
     Blocks are those of trees; trees whose velocities lie among each other share one. Bodies that stand still have -1.
     """
-    forest = system.forest
+    forest = system.tree.forest if isinstance(system, JointedSystem) else system.forest
     trees, drives = forest.trees, forest.drives
     nodes = _blocks(trees.bodies[trees.dofs[:, OF], ROOT])
     at = np.searchsorted(nodes, np.arange(system.nv), side="right") - 1
     last = trees.bodies[:, LAST]
     node = np.where(last >= 0, at[last] if len(at) else -1, -1)
-    own = forest._replace(moving=moving_of(trees), drives=_own(drives))
+    own = forest._replace(moving=moving_of(trees), drives=_own(drives, isinstance(system, JointedSystem)))
     ahead = own._replace(moving=moving_of(trees), drives=own_drives(own.drives))
     return own, ahead, nodes, node[:-1], [_ends_of(forest, row) for row in range(len(system.blanks))]
 
 
-def _own(drives: Drives) -> Drives:
-    """Return the tables of drives with what changes from step to step of their own."""
-    return own_drives(drives)._replace(
-        control=np.zeros(len(drives.control)), beside=np.zeros(len(drives.control)), side=drives.side.copy()
-    )
+def _own(drives: Drives, pushed: bool) -> Drives:
+    """Return the tables of drives with what changes from step to step of their own.
+
+    pushed: whether what is told is a generalised force, and nothing for actuators.
+    """
+    push, beside = np.zeros(len(drives.push)), np.zeros(len(drives.control))
+    control = push if pushed else np.zeros(len(drives.control))
+    return own_drives(drives)._replace(control=control, push=push, beside=beside, side=drives.side.copy())
 
 
 def put_steady_rows(forest: Forest, J: Array) -> None:

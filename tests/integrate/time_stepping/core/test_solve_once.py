@@ -293,13 +293,16 @@ def test_others_than_trees_are_refused() -> None:
         MoreauJean(corrections=0)  # type: ignore[arg-type]
 
 
-def test_a_control_that_tables_do_not_have_is_refused_before_any_work(tmp_path) -> None:
-    """Bodies in joints go without corrections, but not with a control, which is told to bodies."""
+def test_a_force_that_tables_do_not_have_is_refused_before_any_work(tmp_path) -> None:
+    """Bodies in joints go without corrections, with a control too, but not with a drag, which Python is asked for."""
     ball = spatial.SpatialBody(name="ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
     hinge = spatial.Hinge(a=spatial.mark("ball"), b=spatial.mark("ground"), name="hinge")
     system = SpatialSystem(bodies=[ball], joints=[hinge], coordinates="joints")
+    turned = simulate(system, system.state(), 0.01, stepper=ONCE, control=np.full(system.nv, 0.3))
+    assert turned.v[-1] == pytest.approx(0.3 / 0.1 * 0.01, rel=1e-12)
+    drag = spatial.Drag(point=spatial.mark("ball", (0.1, 0.0, 0.0)), damping=0.5)
+    dragged = SpatialSystem(bodies=[ball], joints=[hinge], forces=[drag], coordinates="joints")
     path = tmp_path / "run.h5"
-    assert simulate(system, system.state(), 0.01, stepper=ONCE).status == "COMPLETED"
     with pytest.raises(InputError, match="only trees"):
-        simulate(system, system.state(), 0.01, stepper=ONCE, control=np.zeros(system.nv), out=path)
+        simulate(dragged, dragged.state(), 0.01, stepper=ONCE, out=path)
     assert not path.exists()

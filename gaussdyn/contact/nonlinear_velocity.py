@@ -88,7 +88,8 @@ def _refuted_tangent(dynamics: LocalDynamics, trial: Solution) -> Solution:
         if not any(bends(row) for row in dynamics.rows if row.id in used):
             return trial
     turned = rows_of(dynamics.system, dynamics.t, dynamics.q, dynamics.v + np.ones(dynamics.nv))
-    pairs = [(one.J, two.J) for one, two in zip(dynamics.rows, turned, strict=True) if bends(one)]
+    there = {row.id: row.J for row in turned}  # of an impact only those that strike are rows
+    pairs = [(row.J, there[row.id]) for row in dynamics.rows if bends(row)]
     if all(np.allclose(J, K, rtol=1e-9, atol=1e-9 * np.abs(J).max()) for J, K in pairs):
         return trial
     message = f"the velocity constraints could not be linearised: {trial.explain().rstrip('.')}; take a smaller step"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -136,3 +137,9 @@ def _placed(floats: Array, numbers: IntArray, shapes: Shapes) -> Kept:
             own.append(flat[at : at + prod(shape)].reshape(shape))
             at += prod(shape)
     return Kept._make([*found[0][:9], *found[1], *found[0][9:]])
+
+
+@lru_cache(maxsize=256)
+def numbered(ids: tuple[str, ...]) -> Mapping[str, int]:
+    """Return where each id stands."""
+    return {id: k for k, id in enumerate(ids)}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,7 +19,7 @@ from ...asked_control import Asked
 from ...compiled_control import CompiledControl
 from ...stepper import SIZE, Step
 from ...stretch import Late
-from ..kept import ROWS, Kept, Room, kept_room
+from ..kept import ROWS, Kept, Room, kept_room, numbered
 from ..per_thread import place_of
 from .endings import STIFF, Ending
 from .outside.late_contacts import Joins, advance_listing, restrict
@@ -438,7 +438,7 @@ class CompiledSystem:
         data.last[:], self.work.now[:] = 0.0, -1
         if not self._find(state, dt):
             return False
-        index, start = _numbered(self.ids), self.parts.model.layout.start.tolist()
+        index, start = numbered(self.ids), self.parts.model.layout.start.tolist()
         for id, p in state.memory.items():
             k = index.get(id)
             if k is not None and len(p) == start[k + 1] - start[k]:
@@ -480,13 +480,12 @@ def listing(
 
     def take(local: System, joins: Joins) -> tuple[Step, tuple[str, ...]]:
         """Take the step of a system whose rows are always the same."""
-        kernels = CompiledSystem(local, of_listed(local, state))
-        step = kernels.attempt(stepper, state, dt, t_end, control, joins)
-        if step is None:  # stiff forces
-            kernels = CompiledSystem(local, by_answers(local, state))
+        for make in (of_listed, by_answers):  # the latter where forces are stiff
+            kernels = CompiledSystem(local, make(local, state))
             step = kernels.attempt(stepper, state, dt, t_end, control, joins)
-        assert step is not None  # kernels look for no contacts there
-        return step, kernels.ids
+            if step is not None:
+                return step, kernels.ids
+        raise AssertionError("kernels look for no contacts there")
 
     return advance_listing(take, system, state, dt)
 
@@ -497,8 +496,3 @@ def _span(stepper: MoreauJean, t: float, dt: float, t_end: float) -> Span:
     return Span(
         t, dt, t_end, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project, stepper.corrections
     )
-
-
-@lru_cache(maxsize=256)
-def _numbered(ids: tuple[str, ...]) -> Mapping[str, int]:
-    return {id: k for k, id in enumerate(ids)}

@@ -17,8 +17,10 @@ from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, OneByOne
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.planar.bodies import box, disc
+from gaussdyn.mechanics.joints.limits_motors import Limit, Motor
+from gaussdyn.mechanics.planar.bodies import Marker, box, disc, fixed
 from gaussdyn.mechanics.planar.contacts import HalfPlane
+from gaussdyn.mechanics.planar.joints import Hinge
 from gaussdyn.mechanics.planar.shapes import Polygon
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.state import State
@@ -158,3 +160,15 @@ def test_the_motion_up_to_where_a_function_raises_is_in_the_run(where):
     assert 0.57 < run.final.q[0] <= 0.6  # one step of the integrator before
     checked = audit(run, system)
     assert checked.passed, checked.explain()
+
+
+def test_a_motor_that_drives_into_a_limit_contradicts_it_whatever_else_may_act():
+    rod, arm = box("rod", mass=1.0, width=1.0, height=0.02), box("arm", mass=1.0, width=0.5, height=0.02)
+    pivot = Hinge(name="pivot", a=Marker("rod", (-0.5, 0.0)), b=fixed(0.0, 0.0))
+    elbow = Hinge(name="elbow", a=Marker("arm", (-0.25, 0.0)), b=Marker("rod", (0.5, 0.0)))
+    stops = Limit(joint="pivot", low=-2.0, high=0.3), Limit(joint="elbow", low=-1.5, high=1.5)
+    system = PlanarSystem(bodies=[rod, arm], joints=[pivot, elbow, Motor(joint="pivot", rate=1.0), *stops])
+    start = system.state(joints={"pivot": 0.0}, rates={"pivot": 1.0})
+    run = simulate(system, start, 0.5, stepper=EventDriven())
+    assert run.stop.t == pytest.approx(0.3, abs=1e-10)
+    assert re.search("INFEASIBLE.*pivot:motor, pivot:high", run.stop.reason)

@@ -30,6 +30,7 @@ from .disc_contact import PlanarDiscContact
 from .kinematics import Layout
 from .shapes import Outline
 from .solids import Solid
+from .vectors import rotated
 
 if TYPE_CHECKING:
     from .search import Outlines
@@ -279,9 +280,8 @@ def _pose(layout: Layout, body: str, x: Array) -> Pose:
 
 def _moved(point: tuple[float, float], pose: Pose) -> tuple[float, float]:
     """Return where a point of a body is in its pose."""
-    (x, y), (x0, y0, angle) = point, pose
-    c, s = math.cos(angle), math.sin(angle)
-    return x0 + c * x - s * y, y0 + s * x + c * y
+    x, y = rotated(point, pose[2])
+    return pose[0] + x, pose[1] + y
 
 
 def _speed(rate: Pose, solid: Solid) -> float:

@@ -3,7 +3,7 @@
 A contact problem that they cannot solve goes to `solve` (`outside`), and they go on with its answer. Where passes do
 not settle stiff forces stand beside the mass, and if that is not it, or an impact would gain energy, the laws hold at
 the middle of the step: one contact problem, which no longer depends on where the step ends. What all that leaves
-with a residual of CLAIMED at most is taken with that as its goal.
+with a residual of CLAIMED at most is tried once more with that as its goal.
 """
 
 from __future__ import annotations

@@ -11,17 +11,11 @@ from ...._jit import kernel
 from ....arrays import Array, IntArray
 from ..feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
 from ..primitives import I2
-from ..vectors import A1, V3, Vector, along, cross3, dot3
+from ..vectors import A1, V3, Vector, along, cross3, dot3, three
 from .search_records import SHAPE_BODY, SHAPE_GROUP, ContactList
 
 ROUNDING = 1e-12  # of the coordinates: how far what is the same may lie apart
 BALL, LINE, PLANE, SEGMENT = range(4)
-
-
-@kernel(f"{V3}({A1}, int64)", borrows=True)
-def three(data: Array, first: int) -> Vector:
-    """Return three numbers in a row."""
-    return data[first], data[first + 1], data[first + 2]
 
 
 @kernel(f"float64({V3})", borrows=True)

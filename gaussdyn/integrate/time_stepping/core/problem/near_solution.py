@@ -12,6 +12,10 @@ depend on one another; it does not fall as far as there: corners of a foot that 
 long way in directions that nothing holds. A step that leads away, by E and by |y - r|, is shortened (modes of joints
 and feet go round in circles otherwise), one by an older factor is taken back. What does not get there quickly is left
 to `first_attempts`.
+
+Where rows depend on one another there are many answers, and if contacts slip, as many motions. The problem with u +
+alpha r / rho in place of u, whose matrix is the same, has one, in which equally soft blocks share what they bear (`even_out`);
+steps from there keep the shares.
 """
 
 from __future__ import annotations
@@ -37,6 +41,8 @@ SHORTEST = 0.05  # share of a step below which it is not halved again until it l
 PROXIMAL = 1e-5  # term where rows depend on one another
 FAINT, REGULAR = 1e-10, 1e-4  # the same where they do not: where pivots are no smaller than this
 LOOSE = 1e-6  # tolerance above which an answer is a guess
+SHARED = 1e-9  # E above which the last reactions say little of how contacts share what they bear
+EVEN, TRIES = 1e-3 * PROXIMAL, 6  # E of a problem that is a little soft, and most steps to it
 READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them the last reactions are not taken as they are
 
@@ -47,9 +53,9 @@ class Near(NamedTuple):
 
     Attributes
     ----------
-    size : IntArray, shape (3,)
+    size : IntArray, shape (4,)
         Rows of the factor, 0: there is none; whether it is one in velocity space; whether rows depend on one another,
-        as far as it was seen when W was put or since.
+        as far as it was seen when W was put or since; whether the factor is that of Y as it is.
     place : IntArray, shape (m,)
         The equation of every row, -1: its block is open.
     order : IntArray, shape (m,)
@@ -87,7 +93,7 @@ class Near(NamedTuple):
 def room(n: int, layout: Layout, M: Array, Z: Array) -> Near:
     """Return work space for n blocks; see `velocity_space.room`."""
     m = len(Z)
-    numbers = [np.zeros(k, dtype=np.int64) for k in (3, m, m, m)]
+    numbers = [np.zeros(k, dtype=np.int64) for k in (4, m, m, m)]
     vectors = [np.zeros(m + 3), *(np.zeros(m) for _ in range(5))]
     rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, layout, M, Z)
     return Near._make([*numbers, np.zeros(m * (m + SPARE)), *vectors, *rest])
@@ -271,7 +277,7 @@ def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float)
         fine = near.size[2] == 0 and factor_reactions(near, W, start, rho, FAINT)
         if not fine:
             near.size[2], fine = 1, factor_reactions(near, W, start, rho, alpha)
-    near.size[0] = m if fine else 0
+    near.size[0], near.size[3] = m if fine else 0, 1
     return bool(fine)
 
 
@@ -303,6 +309,7 @@ def step_in_reactions(near: Near, W: Array, start: IntArray, rho: Array, dr: Arr
 @kernel(f"void(Near, {A1}, {I1}, {A1}, {A1})", borrows=True)
 def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array) -> None:
     """Add the step by the factor to r; blocks that are open step to no reaction."""
+    near.size[3] = 0
     if near.size[1]:
         step_in_motion(near.space, near.place, start, len(rho), near.F, near.dr, near.b)
     else:
@@ -325,6 +332,42 @@ def shorten(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, 
     return E
 
 
+@kernel(f"float64(Near, {TABLE}, {A1}, {A1})", borrows=True)
+def weigh_softly(near: Near, table: Table, rho: Array, r: Array) -> float:
+    """Do what `weigh` does where blocks yield to their reactions by PROXIMAL / rho, a share of how W lets them."""
+    start = table[1]
+    for k in range(len(rho)):
+        for i in range(start[k], start[k + 1]):
+            near.u[i] += PROXIMAL / rho[k] * r[i]
+    return weigh(near, table, rho, r)
+
+
+@kernel(f"boolean(Near, {A1}, {I1}, {A1})", borrows=True)
+def depend(near: Near, W: Array, start: IntArray, rho: Array) -> bool:
+    """Return whether rows of blocks that are not open depend on one another, with a factor where that was not known."""
+    if near.size[2] == 0 and near.space.used[0] == 0 and not same_open(near, start):
+        make_factor(near, W, start, rho, PROXIMAL)
+    return bool(near.size[2] != 0)
+
+
+@kernel(f"boolean(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64)", borrows=True)
+def even_out(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, size: float) -> bool:
+    """Put the reactions of blocks that are a little soft; False where none are found, and r becomes `before`.
+
+    Equally soft blocks share evenly what W lets them share as they like.
+    """
+    E, start = weigh_softly(near, table, rho, r) / size, table[1]
+    for _ in range(TRIES):
+        if EVEN >= E or (not same_open(near, start) and not make_factor(near, W, start, rho, PROXIMAL)):
+            break
+        take_newton_step(near, W, start, rho, r)
+        put_rates(near, W, q, r)
+        E = weigh_softly(near, table, rho, r) / size
+    for i in range(0 if EVEN >= E else len(q)):
+        r[i] = near.before[i]
+    return bool(EVEN >= E)
+
+
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64, float64)", borrows=True)
 def take_best(
     near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, most: float, best: float
@@ -344,27 +387,22 @@ def take_best(
     return best
 
 
-@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
-def near_solution(
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), UniTuple(float64, 2))", borrows=True)
+def newton_from(
     near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
-    size: float,
+    here: tuple[float, float],
 ) -> float:  # fmt: skip
-    """Solve u = W r + q from r to E = |r - P(r - rho u^)| / size <= tol; return E, inf where that is not quick.
-
-    goals: tol, and an E with which it ends once it does not fall. r becomes the answer with one of these, or stays as
-    it is.
-    """
-    (tol, rough), n, start, refused, best = goals, len(q), table[1], 0, np.inf
+    """Do what `near_solution` does from r, which has been looked at; here: its E, `size`. Else r becomes `before`."""
+    (tol, rough), (E, size), n, start, refused, best = goals, here, len(q), table[1], 0, np.inf
     good = least = max(tol, rough)
-    for i in range(n):
-        near.before[i] = r[i]
-    E, goes_on, seen = look(near, W, q, table, rho, r) / size, True, True
+    goes_on, seen = True, True
     for taken in range(STEPS):
         exact = EXACT >= E and OWN * length(r, 0, n) >= E * size
         if READY * tol >= E and (taken > 0 or exact or tol > LOOSE):
             return E  # never the last reactions as they were, unless they are exact: rest would waver
-        stands, F = goes_on and same_open(near, start), length(near.F, 0, n)
-        if not stands and not make_factor(near, W, start, rho, PROXIMAL):
+        fresh, F = near.size[3] != 0, length(near.F, 0, n)
+        stands = goes_on and not fresh and same_open(near, start)
+        if not stands and not fresh and not make_factor(near, W, start, rho, PROXIMAL):
             break
         take_newton_step(near, W, start, rho, r)
         last, seen = E, near.size[1] == 0 or not stands
@@ -387,3 +425,29 @@ def near_solution(
         if refused == REFUSED or (refused > 0 and rough >= E):
             break
     return take_best(near, W, q, table, rho, r, good * size, best * size) / size
+
+
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
+def near_solution(
+    near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
+    size: float,
+) -> float:  # fmt: skip
+    """Solve u = W r + q from r to E = |r - P(r - rho u^)| / size <= tol; return E, inf where that is not quick.
+
+    goals: tol, and an E with which it ends once it does not fall. r becomes the answer with one of these, or stays as
+    it is. Where rows depend on one another it is the answer nearest to that of blocks that are a little soft.
+    """
+    tol, n = goals[0], len(q)
+    for i in range(n):
+        near.before[i] = r[i]
+    E, near.size[3] = look(near, W, q, table, rho, r) / size, 0
+    if tol <= LOOSE and E > SHARED and depend(near, W, table[1], rho):
+        even = even_out(near, W, q, table, rho, r, size)
+        E, near.size[3] = look(near, W, q, table, rho, r) / size, 0
+        if even:
+            E = newton_from(near, W, q, table, rho, r, goals, (E, size))
+            if max(tol, goals[1]) >= E:
+                return E
+            E = look(near, W, q, table, rho, r) / size
+        near.size[0] = 0
+    return float(newton_from(near, W, q, table, rho, r, goals, (E, size)))

@@ -1,0 +1,59 @@
+"""Which of several solutions a step takes: that to which blocks lead that are equally soft, as they harden."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
+from gaussdyn.mechanics import spatial
+
+GRIP, MU, MASS, RAISED = 3.9, 0.5, 0.4, 0.1  # N, 1, kg, m/s
+
+
+def gripper(coordinates: str, breadth: float) -> SpatialSystem:
+    """Return two jaws that press a part between them while they rise, a little too weakly to hold it.
+
+    Rigid jaws may press as hard as they like at each of their corners, as long as sums and two moments are right, and
+    friction then turns the part: its motion is not unique.
+    """
+    jaws = [spatial.brick(name, mass=0.1, half=(0.005, breadth, 0.04)) for name in ("left", "right")]
+    rises = spatial.Slider(name="rises", a=spatial.mark("hand"), b=spatial.mark("ground", (0, 0, 0.2)))
+    slides = [
+        spatial.Slider(
+            name=f"on_{jaw.name}",
+            a=spatial.mark(jaw.name, (0, 0, 0.06), axis=(1, 0, 0)),
+            b=spatial.mark("hand", axis=(1, 0, 0)),
+        )
+        for jaw in jaws
+    ]
+    held = {("part", jaw.name): ContactLaw(mu=MU) for jaw in jaws}
+    apart = [("left", "right"), ("hand", "part"), ("hand", "left"), ("hand", "right")]
+    return SpatialSystem(
+        bodies=[
+            spatial.brick("hand", mass=0.5, half=(0.1, 0.03, 0.02)),
+            *jaws,
+            spatial.brick("part", mass=MASS, half=(0.03, 0.02, 0.03)),
+        ],
+        joints=[rises, *slides, spatial.Motor(joint="rises", rate=RAISED)],
+        forces=[spatial.Drive(joint="on_left", effort=GRIP), spatial.Drive(joint="on_right", effort=-GRIP)],
+        pairs=held | dict.fromkeys(apart),
+        coordinates=coordinates,
+    )
+
+
+@pytest.mark.parametrize("breadth", [0.015, 0.02])
+@pytest.mark.parametrize("coordinates", ["bodies", "joints"])
+def test_a_part_that_slips_between_jaws_does_not_begin_to_turn(coordinates: str, breadth: float) -> None:
+    """Jaws narrower than the part, and flush with it, where contacts come and go by rounding."""
+    hand = gripper(coordinates, breadth)
+    start = hand.state(
+        {"part": (0, 0, 0.03)}, joints={"rises": -0.11, "on_left": -0.035, "on_right": 0.035}, rates={"rises": RAISED}
+    )
+    run = simulate(hand, start, 0.2, stepper=MoreauJean(dt=2e-3))
+    assert run.status == "COMPLETED"
+    assert np.abs([run[f"part.w{axis}"] for axis in "xyz"]).max() <= 1e-6
+    lifted = 2.0 * MU * GRIP / MASS - 9.81
+    assert np.allclose(run["part.vz"], lifted * run.t, rtol=0.0, atol=1e-9)
+    shares = [contact.reaction[0] for contact in run.contacts(-1) if contact.id.startswith("part:")]
+    assert np.allclose(shares, np.mean(shares), rtol=1e-4)

@@ -17,7 +17,7 @@ from .....programs.laws.projections import TABLE
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
 from ..records import ALL_ROWS, ALONE, FIXED, PLUS, Data, Layout, Rows
 from .contact_problem import BLOCK_ROWS, BLOCKS, GUIDED, JOINT_ROWS, Problem, require, residual, weight
-from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, near_solution
+from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, look, near_solution, share
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
@@ -97,6 +97,17 @@ def solve_blocks(problem: Problem, tol: float, rough: float, size: float, capped
     return residual(problem, size)
 
 
+@kernel("boolean(Problem, float64, float64)", borrows=True)
+def share_anew(problem: Problem, tol: float, size: float) -> bool:
+    """Share what blocks bear that depend on one another, once r solves them; return whether r is another now."""
+    blocks, n = problem.counts[BLOCKS], problem.counts[BLOCK_ROWS]
+    table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
+    q, r, rho, near = problem.q[:n], problem.r[:n], problem.rho[:blocks], problem.near
+    look(near, problem.W, q, table, rho, r)
+    near.size[0] = 0
+    return bool(tol >= share(near, problem.W, q, table, rho, r, (tol, 0.0), size))
+
+
 @kernel("boolean(Problem, float64)", borrows=True)
 def trim(problem: Problem, most: float) -> bool:
     """Take off friction what is above its limit by no more than rounding; return whether there was any.
@@ -150,12 +161,14 @@ def solve_contacts(
     size, E = weight(problem), np.inf
     for b in range(blocks):
         capped = capped or problem.code[b] == CAPPED
-    if not rests_stronger(problem):
-        table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
+    rests, table = rests_stronger(problem), (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
+    if not rests:
         E = near_solution(problem.near, problem.W, q, table, rho, r, (tol, rough), size)
     if not max(tol, rough) >= E:
         require(layout, rows, data, problem)
         E = solve_blocks(problem, tol, rough, size, capped, some)
+        if tol >= E and not rests and share_anew(problem, tol, size):
+            E = residual(problem, size)
     for i in range(n):
         total += problem.r[i] ** 2
     floor = min(10.0 * EPS * np.sqrt(total) / size, 1e-8) if size > EPS else 0.0

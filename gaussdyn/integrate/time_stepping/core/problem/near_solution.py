@@ -14,8 +14,8 @@ and feet go round in circles otherwise), one by an older factor is taken back. W
 to `first_attempts`.
 
 Where rows depend on one another there are many answers, and if contacts slip, as many motions. The problem with u +
-alpha r / rho in place of u, whose matrix is the same, has one, in which equally soft blocks share what they bear (`even_out`);
-steps from there keep the shares.
+alpha r / rho in place of u, whose matrix is the same, has one, in which equally soft blocks share what they bear
+(`even_out`); steps from there keep the shares.
 """
 
 from __future__ import annotations
@@ -428,6 +428,24 @@ def newton_from(
 
 
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
+def share(
+    near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
+    size: float,
+) -> float:  # fmt: skip
+    """Do what `near_solution` does, from what blocks bear that are a little soft; inf where rows are independent."""
+    E, n = np.inf, len(q)
+    for i in range(n):
+        near.before[i] = r[i]
+    if not depend(near, W, table[1], rho):
+        return E
+    if even_out(near, W, q, table, rho, r, size):
+        here, near.size[3] = look(near, W, q, table, rho, r) / size, 0
+        E = newton_from(near, W, q, table, rho, r, goals, (here, size))
+    near.size[0] = 0 if not max(goals[0], goals[1]) >= E else near.size[0]
+    return E
+
+
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
 def near_solution(
     near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
     size: float,
@@ -437,17 +455,14 @@ def near_solution(
     goals: tol, and an E with which it ends once it does not fall. r becomes the answer with one of these, or stays as
     it is. Where rows depend on one another it is the answer nearest to that of blocks that are a little soft.
     """
-    tol, n = goals[0], len(q)
-    for i in range(n):
+    tol, rough = goals
+    for i in range(len(q)):
         near.before[i] = r[i]
     E, near.size[3] = look(near, W, q, table, rho, r) / size, 0
-    if tol <= LOOSE and E > SHARED and depend(near, W, table[1], rho):
-        even = even_out(near, W, q, table, rho, r, size)
-        E, near.size[3] = look(near, W, q, table, rho, r) / size, 0
-        if even:
-            E = newton_from(near, W, q, table, rho, r, goals, (E, size))
-            if max(tol, goals[1]) >= E:
-                return E
+    if tol <= LOOSE and E > SHARED:
+        best = share(near, W, q, table, rho, r, goals, size)
+        if max(tol, rough) >= best:
+            return best
+        if near.size[2] != 0:
             E = look(near, W, q, table, rho, r) / size
-        near.size[0] = 0
-    return float(newton_from(near, W, q, table, rho, r, goals, (E, size)))
+    return newton_from(near, W, q, table, rho, r, goals, (E, size))

@@ -332,14 +332,25 @@ def shorten(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, 
     return E
 
 
-@kernel(f"float64(Near, {TABLE}, {A1}, {A1})", borrows=True)
-def weigh_softly(near: Near, table: Table, rho: Array, r: Array) -> float:
-    """Do what `weigh` does where blocks yield to their reactions by PROXIMAL / rho, a share of how W lets them."""
+@kernel(f"float64(Near, {TABLE}, {A1}, {A1}, float64)", borrows=True)
+def weigh_softly(near: Near, table: Table, rho: Array, r: Array, alpha: float) -> float:
+    """Do what `weigh` does where blocks yield to their reactions by alpha / rho more, a share of how W lets them."""
     start = table[1]
     for k in range(len(rho)):
+        soft = alpha / rho[k]
         for i in range(start[k], start[k + 1]):
-            near.u[i] += PROXIMAL / rho[k] * r[i]
+            near.u[i] += soft * r[i]
     return weigh(near, table, rho, r)
+
+
+@kernel(f"boolean(Near, {TABLE})", borrows=True)
+def slips(near: Near, table: Table) -> bool:
+    """Return whether some contact slips, or some row has a cap: what else shares a load moves as it moves anyway."""
+    code, Y = table[0], near.Y
+    for k in range(len(code)):
+        if code[k] not in (FRICTIONLESS, COULOMB) or (code[k] == COULOMB and (Y[k, 1, 0] != 0.0 or Y[k, 2, 0] != 0.0)):
+            return True
+    return False
 
 
 @kernel(f"boolean(Near, {A1}, {I1}, {A1})", borrows=True)
@@ -356,13 +367,13 @@ def even_out(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array,
 
     Equally soft blocks share evenly what W lets them share as they like.
     """
-    E, start = weigh_softly(near, table, rho, r) / size, table[1]
+    E, start = weigh_softly(near, table, rho, r, PROXIMAL) / size, table[1]
     for _ in range(TRIES):
         if EVEN >= E or (not same_open(near, start) and not make_factor(near, W, start, rho, PROXIMAL)):
             break
         take_newton_step(near, W, start, rho, r)
         put_rates(near, W, q, r)
-        E = weigh_softly(near, table, rho, r) / size
+        E = weigh_softly(near, table, rho, r, PROXIMAL) / size
     for i in range(0 if EVEN >= E else len(q)):
         r[i] = near.before[i]
     return bool(EVEN >= E)
@@ -439,7 +450,7 @@ def share(
     if not depend(near, W, table[1], rho):
         return E
     if even_out(near, W, q, table, rho, r, size):
-        here, near.size[3] = look(near, W, q, table, rho, r) / size, 0
+        here, near.size[3] = weigh_softly(near, table, rho, r, -PROXIMAL) / size, 0
         E = newton_from(near, W, q, table, rho, r, goals, (here, size))
     near.size[0] = 0 if not max(goals[0], goals[1]) >= E else near.size[0]
     return E
@@ -459,7 +470,7 @@ def near_solution(
     for i in range(len(q)):
         near.before[i] = r[i]
     E, near.size[3] = look(near, W, q, table, rho, r) / size, 0
-    if tol <= LOOSE and E > SHARED:
+    if tol <= LOOSE and E > SHARED and slips(near, table):
         best = share(near, W, q, table, rho, r, goals, size)
         if max(tol, rough) >= best:
             return best

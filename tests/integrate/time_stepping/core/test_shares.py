@@ -9,6 +9,8 @@ from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
 from gaussdyn.mechanics import spatial
 
 GRIP, MU, MASS, RAISED = 3.9, 0.5, 0.4, 0.1  # N, 1, kg, m/s
+WHEELS = {"fl": (0.8, 0.85), "fr": (0.8, -0.85), "rl": (-0.7, 0.85), "rr": (-0.7, -0.85)}  # m
+RADIUS, RATE, CAP = 0.3, 12.0, 20.0  # m, rad/s, N m
 
 
 def gripper(coordinates: str, breadth: float) -> SpatialSystem:
@@ -57,3 +59,34 @@ def test_a_part_that_slips_between_jaws_does_not_begin_to_turn(coordinates: str,
     assert np.allclose(run["part.vz"], lifted * run.t, rtol=0.0, atol=1e-9)
     shares = [contact.reaction[0] for contact in run.contacts(-1) if contact.id.startswith("part:")]
     assert np.allclose(shares, np.mean(shares), rtol=1e-4)
+
+
+def car(coordinates: str) -> SpatialSystem:
+    """Return a body on four wheels that motors turn at one rate."""
+    bodies, joints = [spatial.brick("body", mass=100.0, half=(1.0, 0.5, 0.2))], []
+    for name, (x, y) in WHEELS.items():
+        tyre = (spatial.Sphere(radius=RADIUS),)
+        bodies.append(spatial.SpatialBody(name=name, mass=8.0, inertia=(0.2, 0.2, 0.36), shapes=tyre))
+        axle = spatial.mark("body", (x, y, -0.3), axis=(0, 1, 0))
+        joints.append(spatial.Hinge(name=f"axle_{name}", a=spatial.mark(name), b=axle))
+        joints.append(spatial.Motor(joint=f"axle_{name}", rate=RATE, cap=CAP))
+    floor = spatial.HalfSpace(name="floor")
+    return SpatialSystem(
+        bodies=bodies, joints=joints, obstacles=[floor], contact=ContactLaw(mu=0.8), coordinates=coordinates
+    )
+
+
+@pytest.mark.parametrize("coordinates", ["bodies", "joints"])
+def test_motors_that_hold_one_rate_do_not_push_against_one_another(coordinates: str) -> None:
+    """At steady speed nothing is needed; what they pushed with before could go on for ever over the ground."""
+    slow, trees = RATE - 0.5, car("joints")
+    rates = {f"axle_{name}": slow for name in WHEELS}
+    start = trees.state({"body": (0, 0, 0.6)}, {"body": (slow * RADIUS, 0.2, 0, 0, 0, 0.1)}, rates=rates)
+    system = car(coordinates)
+    run = simulate(
+        system, start if coordinates == "joints" else trees.in_bodies(start), 0.2, stepper=MoreauJean(dt=5e-3)
+    )
+    torques = np.array([run[f"axle_{name}.motor_torque"] for name in WHEELS])
+    assert run.status == "COMPLETED"
+    assert np.abs(torques[:, 1:3]).min() > 1.0  # while they speed it up
+    assert np.abs(torques[:, run.t > 0.12]).max() <= 1e-4 * CAP

@@ -190,7 +190,7 @@ class MoreauJean:
 
     def dense_step(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> Step:
         """Return one step by dense kernels, which take those of free bodies that sparse ones cannot solve."""
-        return _dense().of(system, state).advance(self, state, dt, t_end, control)
+        return _dense().of(system, state).whole(self, state, dt, t_end, control)
 
     def span(self, t: float, t_max: float) -> tuple[float, float]:
         """Return the length and the end of the next step: on the grid k dt where t is, and no sliver at the end."""

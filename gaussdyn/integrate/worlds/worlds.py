@@ -16,8 +16,8 @@ from ...errors import InputError
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ..stepper import CUT
-from ..time_stepping.compiled.cut_steps import end_of_cut
 from ..time_stepping.core.advance import CompiledSystem
+from ..time_stepping.core.outside.cut_steps import end_of_cut
 from ..time_stepping.core.row_model import built
 from ..time_stepping.moreau_jean import MoreauJean
 

@@ -13,7 +13,7 @@ from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.run import step_evidence
 from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.integrate.time_stepping.core.outside import late_contacts
+from gaussdyn.integrate.time_stepping.core.outside import cut_steps, late_contacts
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.linalg.rotations import matrix_of
 from gaussdyn.mechanics.collision.shapes import Box, HalfSpace, Sphere
@@ -149,6 +149,7 @@ def test_an_overlap_in_a_contact_that_was_not_listed_fails_the_audit(monkeypatch
 
 def test_a_step_for_which_contacts_are_found_without_end_fails_in_words(monkeypatch):
     monkeypatch.setattr(late_contacts, "SEARCHES", 1)
+    monkeypatch.setattr(cut_steps, "SHORTEST", 1.0)
     system, state = row_of_discs(1e-4)
     run = simulate(system, state, 0.03, stepper=MoreauJean(dt=4e-3))
     assert run.status == "STOPPED"

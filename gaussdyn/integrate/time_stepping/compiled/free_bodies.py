@@ -19,12 +19,12 @@ from ....mechanics.state import Print, State
 from ...impact.restitution_scaling import GAIN, largest_share
 from ...stepper import CUT, Step
 from ...stretch import Stretch
+from ..core.outside.cut_steps import SHORT, SHORTEST, halved, next_span, plan_of, plan_of_one
 from ..core.outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, stretch_of
 from ..core.outside.many_steps import ManySteps
 from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
 from ..scheme import CLAIMED, SEARCHES
-from .cut_steps import SHORT, SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
 from .left_out import leave_out, take_back
 from .records import (
     ACTS,
@@ -98,8 +98,7 @@ class CompiledBodies:
 
     def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
         """Return the length and the end of the next step; of a piece where a step was cut."""
-        pieces = pieces_ahead(stepper, state, t_max)
-        return tuple(pieces[0, 1:3].tolist()) if len(pieces) else stepper.span(state.t, t_max)
+        return next_span(stepper, state, t_max)
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step, by the kernels or, where they fail, by dense ones; a piece of it where it is cut."""

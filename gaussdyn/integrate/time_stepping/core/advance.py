@@ -22,6 +22,7 @@ from ...stretch import Late
 from ..kept import ROWS, Kept, Room, kept_room, numbered
 from ..per_thread import place_of
 from .endings import STIFF, Ending
+from .outside.cut_steps import InPieces, end_of_cut
 from .outside.late_contacts import Joins, advance_listing, restrict
 from .outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, remembered, spans_of, stretch_of
 from .outside.many_steps import ManySteps
@@ -58,7 +59,7 @@ NONE: Joins = {}
 NEVER: tuple[MoreauJean | None, int, float] = (None, 0, 0.0)  # under which no step was taken
 
 
-class CompiledSystem:
+class CompiledSystem(InPieces):
     """A system that the compiled step can advance; get one by `CompiledSystem.of`.
 
     It keeps the arrays of one run; a state that it did not make itself is loaded first, which changes no result.
@@ -151,14 +152,10 @@ class CompiledSystem:
             made.append(CompiledSystem(system, built(system, state)))
         return made[0]
 
-    def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
+    def whole(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step."""
         step = self.attempt(stepper, state, dt, t_end, control)
         return listing(self.system, stepper, state, dt, t_end, control) if step is None else step
-
-    def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
-        """Return the length and the end of the next step."""
-        return stepper.span(state.t, t_max)
 
     def attempt(
         self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None, joins: Joins = NONE
@@ -257,6 +254,7 @@ class CompiledSystem:
         the control at every step, by kernels where it `asks`; steps end before one without numbers.
         """
         assert not whole
+        n = 0 if end_of_cut(stepper, state)[1] > 0.0 else n  # pieces are taken one by one
         spans = spans_of(stepper, state.t, n, t_max)
         room = self._new_room if record else self._same_room
         code, kept, spans, told = self._go(stepper, state, control, spans, room, driven)
@@ -455,17 +453,13 @@ class CompiledSystem:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedSystem:
+class ListedSystem(InPieces):
     """A system whose rows are asked for in Python, and may be others in every step."""
 
     system: System
     foresees: ClassVar[bool] = False
 
-    def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
-        """Return the length and the end of the next step."""
-        return stepper.span(state.t, t_max)
-
-    def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
+    def whole(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step."""
         return listing(self.system, stepper, state, dt, t_end, control)
 

@@ -7,9 +7,9 @@ import pytest
 
 from gaussdyn import InputError, MoreauJean, audit, build, simulate
 from gaussdyn.integrate.stepper import CUT
-from gaussdyn.integrate.time_stepping.compiled.cut_steps import halved, pieces_ahead, plan_of
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.compiled.records import HARD
+from gaussdyn.integrate.time_stepping.core.outside.cut_steps import halved, pieces_ahead, plan_of
 from gaussdyn.integrate.worlds.worlds import Worlds
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw

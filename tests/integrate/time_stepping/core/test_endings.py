@@ -9,7 +9,7 @@ from gaussdyn import MoreauJean, Position, State, UserSystem, Velocity, build
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.time_stepping.core import advance, endings
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
-from gaussdyn.integrate.time_stepping.core.outside import unsolved
+from gaussdyn.integrate.time_stepping.core.outside import cut_steps, unsolved
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.integrate.time_stepping.core.records import CHANGE, E_, GOAL, HARD, LOGGED, UNSETTLED
 from gaussdyn.mechanics.trees import Actuator, Tendon, TreeBody, TreeJoint, TreeSystem
@@ -65,6 +65,7 @@ def test_a_problem_without_an_answer_ends_the_step_in_words_after_few_attempts(m
     refusing(monkeypatch)
     monkeypatch.setattr(unsolved, "resolve", hopeless)
     monkeypatch.setattr(CompiledSystem, "again", lambda *_: HARD)
+    monkeypatch.setattr(cut_steps, "SHORTEST", 1.0)
     scene = build("incline")
     step = MoreauJean(dt=scene.dt).advance(scene.system, scene.state, 1.0)
     assert step.solution.status is Status.MAX_ITERATIONS

@@ -207,7 +207,7 @@ class KeptSteps:
     others : mapping
         What states remember beside impulses.
     ahead : Array, shape (n, 2), or None
-        What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `compiled.cut_steps`.
+        What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `cut_steps`.
     paces : Array, shape (n, 9), or None
         What they remember under `SIZE` where a tolerance decides how long they are, see `pace`.
     actuators : Array, shape (n, 2, k), or None

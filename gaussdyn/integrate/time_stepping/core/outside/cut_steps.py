@@ -4,7 +4,8 @@ Where the problem of a pile is not solved in few factorisations, half the step i
 other, then as much again, for what was too long before it mostly is after it; from there on twice as much is tried
 each time, up to the end of the step that was cut. The state in between remembers that end
 and how much is tried next, so that runs go on to the bit. Short pieces are tried by all means the kernels have, and cut
-further only where these fail. What decides are counts.
+further only where these fail. What decides are counts. A step of the core, of bodies with joints say, is cut where no
+means solve it.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....arrays import Array
-from ...stepper import CUT
-from ...stretch import Late
-from ..core.outside.lazy_step import spans_of
+from .....arrays import Array
+from .....mechanics.state import State
+from .....programs.solution.status import Status
+from ....stepper import CUT, Step
+from ....stretch import Late
+from .lazy_step import CompiledStep, spans_of
 
 if TYPE_CHECKING:
-    from ....mechanics.state import State
-    from ..moreau_jean import MoreauJean
+    from ...moreau_jean import MoreauJean
 
 SHORT, SHORTEST = 0.3, 0.0015  # of dt: pieces from a quarter on get all means, and down to 1 / 1024 are cut
 SLIVER = 1e-6  # of a piece: what would be left is taken with it
@@ -62,6 +64,12 @@ def pieces_ahead(stepper: MoreauJean, state: State, t_max: float) -> Array:
     return np.array([*_pieces(state.t, length, end, t_max)]).reshape(-1, 5)
 
 
+def next_span(stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
+    """Return the length and the end of the next step; of a piece where a step was cut."""
+    pieces = pieces_ahead(stepper, state, t_max)
+    return tuple(pieces[0, 1:3].tolist()) if len(pieces) else stepper.span(state.t, t_max)
+
+
 def plan_of(stepper: MoreauJean, state: State, n: int, t_max: float) -> Array:
     """Return up to n steps: rows (t, dt, t_end, end, length), the last two what the state at t_end remembers, or 0."""
     pieces = pieces_ahead(stepper, state, t_max)[:n]
@@ -86,3 +94,33 @@ def halved(plan: Array, k: int) -> Array:
     rows = np.array([*_pieces(t, 0.5 * dt, end or t_end, grows=1.0)])
     later = plan[k + 1 :]
     return np.concatenate([plan[:k], rows, later[later[:, 0] >= rows[-1, 2]]])[: len(plan)]
+
+
+class InPieces:
+    """Kernels whose steps are cut where they are not solved."""
+
+    __slots__ = ()
+
+    def whole(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
+        """Return one step, solved or not."""
+        raise NotImplementedError
+
+    def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
+        """Return the length and the end of the next step; of a piece where a step was cut."""
+        return next_span(stepper, state, t_max)
+
+    def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
+        """Return one step; where that is not solved, the longest piece of it that is, if any is."""
+        first = step = self.whole(stepper, state, dt, t_end, control)
+        plan = plan_of_one(stepper, state, dt, t_end)
+        while step.solution.status is Status.MAX_ITERATIONS and plan.item(0, 1) > SHORTEST * stepper.dt:
+            plan = halved(plan, 0)
+            step = self.whole(stepper, state, plan.item(0, 1), plan.item(0, 2), control)
+        if not step.solution.solved:
+            return first
+        if plan.item(0, 3) == 0.0:
+            return step
+        end = step.state
+        if isinstance(step, CompiledStep):
+            step.of.ahead = plan[:, 3:]
+        return step.ending(State.trusted(end.t, end.q, end.v, {**end.memory, CUT: plan[0, 3:].copy()}))

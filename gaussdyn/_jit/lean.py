@@ -10,6 +10,8 @@
 * Loops that become vectors take several of these at a time, and fewer than sixteen entries one by one; what is left
   over is written out eight times. What `FORWARD` has is shorter: one vector at a time, then one entry at a time, for
   the code of a step is several times what a core keeps at hand.
+* Names in numba's own form of a kernel are listed for each of its passes, mostly of what has none; and how long locks
+  are held is timed, once more for each kernel within which one is compiled.
 * Machine code on disk has the code beside it that callers are linked with, which is read though none is compiled; and
   every call of LLVM is told to listeners that nobody has put there. Loading takes half the time without.
 
@@ -19,17 +21,19 @@ All of it holds within `lean` only, so that kernels of others in the same proces
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
-from numba.core import cgutils, event, types
+from numba.core import cgutils, event, ir, types
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.codegen import ll as llvm
 from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
 from numba.extending import overload
 from numba.np import arrayobj
+
+from . import lean_values
 
 _find_type = BaseFunction.get_call_type
 NAME, INTERLEAVE, UNROLL = "gaussdyn", "-force-vector-interleave", "-unroll-runtime"
@@ -41,6 +45,8 @@ _forward = [False]  # whether loops are those of `FORWARD`, kernels that are com
 _IR: Any = cgutils.ir
 _fixed_index = arrayobj.fix_integer_index
 _unserialise, _start, _end = CPUCodegen.unserialize_library, event.start_event, event.end_event
+_list_names = ir.Inst._rec_list_vars
+_NAMELESS = (str, int, float, bool, type(None), type(abs), ir.Loc)
 _found: dict[Any, Any] = {}  # (operator, types of arguments) -> signature
 
 
@@ -155,6 +161,30 @@ def _end_event(kind: str, data: Any = None, exc_details: Any = None) -> None:
         _end(kind, data, exc_details)
 
 
+def _untimed(_kind: str, _told: Any) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def _names(node: Any, value: Any) -> Any:
+    """Return the variables in a part of an instruction; numba's own asks of each of its parts all that it may be."""
+    kind = type(value)
+    if kind is ir.Var:
+        return [value]
+    if kind in _NAMELESS:
+        return []
+    if kind is dict:
+        value = value.values()
+    elif kind is not list and kind is not tuple:
+        return _list_names(node, value)
+    found = list[Any]()
+    for part in value:
+        if type(part) is ir.Var:
+            found.append(part)
+        elif type(part) not in _NAMELESS:
+            found += _names(node, part)
+    return found
+
+
 def _index(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
     """Return an index as it stands; only a negative number in the text of a kernel is counted from the end.
 
@@ -184,9 +214,12 @@ _INSTEAD = (
     (CPUCodegen, "unserialize_library", _unserialised),
     (event, "start_event", _start_event),
     (event, "end_event", _end_event),
+    (event, "install_timer", _untimed),
+    (ir.Inst, "_rec_list_vars", _names),
     (arrayobj, "raise_with_shape_context", _unlike_shapes),
     (BaseFunction, "get_call_type", _kept_type),
     (TargetConfig, "values", _values),
     (TargetConfig, "__hash__", _hash),
     (TargetConfig, "__eq__", _equal),
+    *lean_values.INSTEAD,
 )

@@ -15,6 +15,7 @@ from ._kernel_files import machine_code_name
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TRIED = 1 << 20  # bytes that are written to see whether there is room
 NEEDED = "100 MB"
+THROUGH = ".through"  # ends the name of what calls from Python go through to a kernel that is not for them
 
 
 def cache_directory() -> Path:

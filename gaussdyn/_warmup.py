@@ -255,7 +255,8 @@ def stored(path: Path) -> bool:
 
     It only decides what is worth sharing out: numba itself checks what it loads.
     """
-    return len(list(_cache.machine_code(path).glob("*.nbi"))) >= kernels_in(path)
+    there = [index for index in _cache.machine_code(path).glob("*.nbi") if f"{_cache.THROUGH}-" not in index.name]
+    return len(there) >= kernels_in(path)
 
 
 def kernels_in(path: Path) -> int:

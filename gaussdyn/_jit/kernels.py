@@ -31,7 +31,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import make_concrete_template
 from numba.extending import intrinsic
 
-from .._cache import NEEDED, kernel_directory, machine_code, reason, say
+from .._cache import NEEDED, THROUGH, kernel_directory, machine_code, reason, say
 from .lean import lean, short_loops
 from .rare import Words, called_late
 from .record_types import RECORDS
@@ -99,7 +99,7 @@ def kernel(
         The function neither makes nor returns arrays, so that numba need not count references: slices of its
         arguments then cost nothing (counting them can take longer than the work).
     entry : bool
-        Python calls it. Others can be called from there, too, by tests: what is missing is made in every process.
+        Python calls it. Others can be called from there, too, by tests: what is missing is made then, and kept.
     rare : bool
         Few runs call it: its callers are compiled without it, and look it up in their first call. For what is large,
         or leads to much: LLVM does not see into it from its callers, and each call looks at a word in memory first.
@@ -223,16 +223,28 @@ class _Waiting:
 
     def enter(self) -> None:
         """Make what Python's calls go through, for a kernel that is not for them."""
-        jitted, names = self.jitted, ", ".join(parameters_of(self.jitted.py_func).parameters)
+        jitted = self.jitted
         with _build.lock:
             if not jitted._can_compile:
                 return
-            through = eval(f"lambda {names}: inner({names})", {"inner": jitted})
-            options = {name: value for name, value in jitted.targetoptions.items() if name == "_nrt"}
-            made = jitted._through = numba.njit(self.kinds, nogil=True, **options)(through)  # numba does not hold it
+            made = jitted._through = self.through()  # numba does not hold it
             for found in made.overloads.values():
                 jitted._insert([kind._code for kind in found.signature.args], found.entry_point, False)
             jitted.disable_compile()
+
+    def through(self) -> Any:
+        """Return an entry that calls it, kept on disk beside it under a name of its own."""
+        of, options = self.jitted.py_func, self.jitted.targetoptions
+        names = ", ".join(parameters_of(of).parameters)
+        code = compile(f"lambda {names}: inner({names})", of.__code__.co_filename, "eval")
+        function = eval(code, {"inner": self.jitted, "__name__": of.__module__})
+        function.__qualname__ = f"{of.__qualname__}{THROUGH}"
+        made = numba.njit(nogil=True, **{name: value for name, value in options.items() if name == "_nrt"})(function)
+        made._cache = _Kept(function)
+        with lean():
+            for kind in self.kinds:
+                made.compile(kind)
+        return made
 
     def typed(self, *arguments: Any) -> Any:
         """Return how a caller that is compiled calls it."""

@@ -15,7 +15,9 @@ points from B into A and the gap is positive while they are apart.
   the outward normal db, which ends there in the direction e, in a rim whose ends are rb from b. It is what the ball
   about a + s da is where the edge crosses the rim now, between the ends of both: nearly parallel edges cross elsewhere
   after the smallest turn. The rate is that of the material there, which is that of the gap but for what the crossing
-  runs along an edge that is not level with the face. s0 is where they crossed when the contact was found.
+  runs along an edge that is not level with the face. s0 is where they crossed when the contact was found. `reach` is
+  less than zero where the edge is the side of a cylinder, which ends in rims: then it is what the disc about a + s da
+  is, where its lowest point is over the rim.
 * Those with a circle: see `rim_kinematics`; e is the normal when the contact was found. Of a rim on a line s0 is where
   on the line it was then; of one that crosses the disc `reach` is `side` there.
 
@@ -32,7 +34,7 @@ from typing import NamedTuple
 from ..._jit import kernel, record
 from ...arrays import Array
 from .lines.line_kinematics import line_motion
-from .rim_kinematics import DISC_PLANE, LINES, RIM_LINE, Lines, rim_motion, rim_on_line
+from .rim_kinematics import DISC_PLANE, LINES, RIM_LINE, Lines, rim_motion, rim_on_line, rim_point
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, MOTION, smooth_motion
 from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned
 
@@ -55,7 +57,7 @@ def over_rim(RB: Array, data: Array, d: Vector, ea: Vector) -> tuple[float, Vect
     In that direction the point keeps its place as it runs along the edge: out of the face, or along a rim that ends
     there. Its component along ea comes last; zero where the edge ends.
     """
-    reach, half, e = data[17], data[13], turned(RB, data, 14)
+    reach, half, e = abs(data[17]), data[13], turned(RB, data, 14)
     held, k = e, dot3(e, ea)
     s = -dot3(e, d) / k if k != 0.0 else 0.0
     rim = cross3(turned(RB, data, 10), e)
@@ -66,6 +68,14 @@ def over_rim(RB: Array, data: Array, d: Vector, ea: Vector) -> tuple[float, Vect
     if abs(s) > reach:
         return math.copysign(reach, s), held, 0.0
     return s, held, k
+
+
+@kernel(f"UniTuple({V3}, 2)({A1}, {V3}, {V3}, {V3}, {V3})", borrows=True)
+def spoke_down(data: Array, ea: Vector, eb: Vector, dea: Vector, deb: Vector) -> tuple[Vector, Vector]:
+    """Return the way from the lowest point of an edge over a face to its axis, m, and its rate."""
+    if data[17] < 0.0:
+        return rim_point(eb, deb, ea, dea, data[6])
+    return along((0.0, 0.0, 0.0), data[6], eb), along((0.0, 0.0, 0.0), data[6], deb)
 
 
 @record(A1, A2, A1, A1, A1, by_value=True)
@@ -119,11 +129,13 @@ def feature_motion(kind: int, data: Array, A: RigidMotion, B: RigidMotion, out: 
         c, dc = along(a, -1.0, p), along(va, -1.0, dp)
     elif kind in (BALL_PLANE, EDGE_RIM):
         if kind == EDGE_RIM:
+            p, dp = spoke_down(data, ea, eb, dea, deb)
+            a, d, va, w = along(a, -1.0, p), along(d, -1.0, p), along(va, -1.0, dp), along(w, -1.0, dp)
             s, held, k = over_rim(RB, data, d, ea)
             a, d = along(a, s, ea), along(d, s, ea)
             va, w = along(va, s, dea), along(w, s, dea)
             ds = -(dot3(cross3(omega_b, held), d) + dot3(held, w)) / k if k != 0.0 else 0.0
-            va = along(va, ds, ea)
+            va, ra = along(va, ds, ea), 0.0
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
     elif kind == LINE_LINE:
@@ -163,6 +175,8 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         c, ra, rb = along(a, -1.0, p), 0.0, 0.0
     elif kind in (BALL_PLANE, EDGE_RIM):
         if kind == EDGE_RIM:
+            p, _ = spoke_down(data, ea, eb, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+            a, d, ra = along(a, -1.0, p), along(d, -1.0, p), 0.0
             s, _, _ = over_rim(RB, data, d, ea)
             a, d = along(a, s, ea), along(d, s, ea)
         distance, n = dot3(eb, d), eb

@@ -123,10 +123,11 @@ class Found(NamedTuple):
     def pinned(self) -> Found:
         """Return the contacts with points over rims that stay on their edges: every rate is that of its gap then."""
         over = self.kind == EDGE_RIM
+        pinned = np.where(self.data[:, 17] < 0.0, DISC_PLANE, BALL_PLANE)
         data = self.data.copy()
         data[over, :3] += data[over, 18, None] * data[over, 3:6]
         data[over, 13] = 0.0
-        return self._replace(kind=np.where(over, BALL_PLANE, self.kind), data=data)
+        return self._replace(kind=np.where(over, pinned, self.kind), data=data)
 
     def gaps(self, bodies: BodyMotions) -> Array:
         """Return the gaps, m, shape (c,)."""

@@ -211,19 +211,23 @@ def over_loop(solids: Array, block: int, f: int, axis: ShapeAxis) -> tuple[float
     return low, high, low_row, high_row
 
 
-@kernel(f"void({A2}, {A2}, ShapeAxis, int64, int64, float64, {A2}, int64)", borrows=True)
+@kernel(f"void({A2}, ShapeAxis, ShapeAxis, UniTuple(int64, 3), float64, {A2}, int64)", borrows=True)
 def axis_on_face(
-    world: Array, solids: Array, axis: ShapeAxis, j: int, f: int, limit: float, found: Array, known: int
+    solids: Array, axis: ShapeAxis, lowest: ShapeAxis, which: tuple[int, int, int], limit: float, found: Array,
+    known: int,
 ) -> None:  # fmt: skip
-    """Add where an axis passes over the border of face f of solid j; edge `known` is left out."""
-    block, (i, p, e, reach, r) = int(world[j, BLOCK]), axis
+    """Add where an axis passes over the border of a face, which: solid, its block, face; edge `known` is left out.
+
+    `lowest` is the axis above the lowest line of its surface, its radius how far below that is.
+    """
+    (j, block, f), (i, p, e, reach, r) = which, axis
     n, top = normal_of(solids, block, f), offset_of(solids, block, f)
-    low, high, low_row, high_row = over_loop(solids, block, f, axis)
+    low, high, low_row, high_row = over_loop(solids, block, f, lowest)
     if low > high:
         return
     for end in range(2):
         t, row = (low, low_row) if end == 0 else (high, high_row)
-        if row < 0 or int(solids[row, 1]) == known or dot3(n, along(p, t, e)) - top - r > limit:
+        if row < 0 or int(solids[row, 1]) == known or dot3(n, along(lowest.middle, t, e)) - top - lowest.radius > limit:
             continue
         g, out = int(solids[row, 1]), (-solids[row, 2], -solids[row, 3], -solids[row, 4])
         middle, u, half = edge_of(solids, block, g)
@@ -254,4 +258,4 @@ def capsule_solid(world: Array, solids: Array, i: int, j: int, limit: float, fou
     distance = math.sqrt(dot3(way, way))
     inside = distance <= BORDER * extent_of(solids, block) or dot3(n, way) <= 0.0
     if inside or dot3(n, way) >= LIKE_FACE * distance:
-        axis_on_face(world, solids, axis, j, f, limit, found, known)
+        axis_on_face(solids, axis, axis, (j, block, f), limit, found, known)

@@ -60,7 +60,8 @@ def _of_rim(
         return None
     if kind == DISC_PLANE:
         rim = Rim(data[3:6], float(data[6]), data[10:13])
-        return Extent(tuple(one._replace(rim=rim) for one in _on_second(shapes, names, label, data)), pose)
+        found = tuple(one._replace(rim=rim) for one in _on_second(shapes, names, label, data))
+        return Extent(found, pose) if found else None
     touching = Feature(id="", kind=kind, bodies=(names[0], names[1]), data=data)
     line = _line(shapes, names[1], b, g, data[7:10], data[10:13])
     outs = tuple(_out_of_faces(shapes, b, g))

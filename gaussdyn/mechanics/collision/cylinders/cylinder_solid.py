@@ -17,7 +17,7 @@ from ...._jit import kernel
 from ....arrays import Array
 from ..box_box import relative
 from ..capsule_box import LIKE_FACE
-from ..feature_kinematics import BALL_LINE, BALL_PLANE, LINE_LINE
+from ..feature_kinematics import BALL_LINE, BALL_PLANE, EDGE_RIM, LINE_LINE
 from ..nearest_direction import row3, way_between
 from ..primitives import (
     BORDER,
@@ -320,9 +320,9 @@ def side_along_edge(world: Array, solids: Array, i: int, j: int, limit: float, f
 
 @kernel(f"void({A2}, float64)", borrows=True)
 def end_in_rims(found: Array, before: float) -> None:
-    """Let the axes of a cylinder that were added end in its rims, see `line_kinematics`."""
+    """Let the axes of a cylinder that were added end in its rims: see `line_kinematics`, `feature_kinematics`."""
     for c in range(int(before) + 1, min(int(found[0, 0]) + 1, len(found))):
-        if found[c, KIND] == LINE_LINE:
+        if found[c, KIND] in (LINE_LINE, EDGE_RIM):
             found[c, 17] = -abs(found[c, 17])
 
 
@@ -391,9 +391,10 @@ def cylinder_on_face(world: Array, solids: Array, on: Plane, known: int, room: A
     for cap in range(2):
         cap_on_face(world, solids, on, cap, room, found)
     if abs(rise) <= LYING:
-        axis = ShapeAxis(j, row3(room, 3), e, world[j, HALF_LENGTH], world[j, RADIUS])
-        before = found[0, 0]
-        axis_on_face(world, solids, axis, i, f, limit, found, known)
+        p, half, r, rim = row3(room, 3), world[j, HALF_LENGTH], world[j, RADIUS], math.sqrt(1.0 - rise * rise)
+        lowest, before = ShapeAxis(j, along(p, r * rise / rim, e), e, half, r / rim), found[0, 0]
+        which = (i, int(world[i, BLOCK]), f)
+        axis_on_face(solids, ShapeAxis(j, p, e, half, r), lowest, which, limit, found, known)
         end_in_rims(found, before)
 
 

@@ -58,7 +58,7 @@ def ball_on_line(lines: Lines, ra: float, rb: float) -> Motion:
     return distance - ra - rb, n, dn, along(ZERO, ra, n), along(ZERO, ra, dn)
 
 
-@kernel(f"{MOTION}({A1}, {LINES}, Tuple((int64, float64)))", borrows=True)
+@kernel(f"{MOTION}({A1}, {LINES}, Tuple((int64, float64)))", borrows=True, rare=True)
 def end_motion(data: Array, lines: Lines, end: tuple[int, float]) -> Motion:
     """Return what `line_motion` does, at an end."""
     d, ea, eb, w, dea, deb = lines

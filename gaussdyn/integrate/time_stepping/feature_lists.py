@@ -6,8 +6,7 @@ import numpy as np
 
 from ..._jit import A2, A3, I2, kernel
 from ...arrays import Array, IntArray
-from ...mechanics.collision.bounds.search_records import ContactList
-from ...mechanics.collision.broad_phase import LABELS
+from ...mechanics.collision.bounds.search_records import LABELS, ContactList
 from ...mechanics.collision.feature_kinematics import feature_geometry
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from ..._jit import kernel
 from ...arrays import Array, IntArray
-from .bounds.coincident import has_siblings, stands_twice
+from .bounds.coincident import has_siblings, is_needless
 from .bounds.near_pairs import LEFT, MANY, list_pairs, mark_left
-from .bounds.search_records import SHAPE_BODY, SHAPE_KIND, ContactList, SearchShapes, SearchSpace
+from .bounds.search_records import LABELS, SHAPE_BODY, SHAPE_KIND, ContactList, SearchShapes, SearchSpace
 from .bounds.shape_bounds import place, put_bounds
 from .bounds.shape_tree import bounds_meet, next_shape, sort_by
 from .box_box import ball_box, box_box
@@ -47,7 +47,6 @@ from .terrain.solid_on_surface import solid_on_surface
 from .terrain.surface_search import HIGH, LOW
 from .vectors import A1, A2
 
-LABELS = 1 << 26  # more features than all shapes have; its square is below 2^53
 FEW = 32  # shapes up to which every pair that may touch is looked at: no tree pays
 DEEP = 0.02  # of its size: what is deeper in a surface has come in elsewhere
 
@@ -380,7 +379,7 @@ def fill_in(shapes: SearchShapes, space: SearchSpace, out: ContactList) -> int:
     for c in range(count):
         put_contact(shapes, found, order[c] + 1, out, kept)
         akin = has_siblings(table, out.label[kept, 0]) or has_siblings(table, out.label[kept, 2])
-        kept += 0 if akin and stands_twice(table, out, kept) else 1
+        kept += 0 if akin and is_needless(shapes, found, order[c] + 1, out, kept) else 1
     return kept
 
 

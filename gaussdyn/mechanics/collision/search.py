@@ -6,7 +6,7 @@ The arrays are what a compiled stepper needs to call `broad_phase.find_features`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,9 +19,11 @@ from ...arrays import Array, IntArray, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import matrix_of, pointing
 from ..names import GROUND, nearest
+from .bounds.inner_corners import inner_corners
 from .features import WIDTH, Feature, Found
 from .shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere
-from .solid_tables import SolidTable
+from .solid_hull import Polyhedron
+from .solid_tables import SolidTable, box_polyhedron
 from .terrain.seams import Ground, ground_of, with_seams
 from .terrain.surface_tables import surface_block
 from .terrain.surfaces import HeightField, Mesh, Surface, centre_of_box
@@ -29,7 +31,7 @@ from .terrain.surfaces import HeightField, Mesh, Surface, centre_of_box
 SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE, SURFACE = range(8)
 ALL = 1 << 60  # number of a body that no body has
 PAIRS = 16  # that are near, for each shape: room to keep them from search to search, see `near_pairs`
-MOST_LABELS = 1 << 26  # features of all shapes, see `broad_phase.LABELS`
+MOST_LABELS = 1 << 26  # features of all shapes, see `bounds.search_records.LABELS`
 SUFFIXES: dict[int, tuple[str, ...]] = {
     SPHERE: ("",),
     ELLIPSOID: ("",),
@@ -74,12 +76,16 @@ class ShapeArrays(NamedTuple):
     solids : Array, shape (k, 6)
         Blocks of polyhedra, see `solid_tables`: of meshes, and of boxes that may meet them; of surfaces, see
         `surface_tables`.
+    inner : IntArray, shape (k, 2)
+        Sorted keys i MOST_LABELS + c of corners within what shapes of one body make together, and a shape that goes on
+        there, see `bounds.inner_corners`.
     """
 
     table: IntArray
     forms: Array
     off: IntArray
     solids: Array
+    inner: IntArray
 
 
 @lru_cache(maxsize=1)
@@ -197,6 +203,7 @@ class Shapes:
         _refuse_planes_on_surfaces(entries, set(keys.tolist()))
         arrays, longest = _arrays(entries, keys)
         arrays.table[:, 5] = _groups(entries, set(lawful))
+        arrays = arrays._replace(inner=_inner(entries, arrays.table[:, 5]))
         return Shapes(names, tuple(label for label, _, _ in entries), arrays, longest)
 
     def buffers(self, room: int = 0) -> Buffers:
@@ -321,7 +328,8 @@ def _arrays(entries: Sequence[Entry], off: IntArray) -> tuple[ShapeArrays, int]:
         names = [mark if mark.endswith(":") else mark + end for mark in marks]
         order = sorted(range(len(names)), key=names.__getitem__)
         table[order, column] = np.cumsum(counts[order]) - counts[order]
-    return ShapeArrays(table, forms, off, _with_seams(solids.array(), entries, table, off)), max(4, solids.longest)
+    grounds = _with_seams(solids.array(), entries, table, off)
+    return ShapeArrays(table, forms, off, grounds, _counts(0, 2)), max(4, solids.longest)
 
 
 def _with_seams(solids: Array, entries: Sequence[Entry], table: IntArray, off: IntArray) -> Array:
@@ -341,6 +349,24 @@ def _groups(entries: Sequence[Entry], lawful: set[str]) -> IntArray:
     bodies = np.array([-1 if label in lawful else body for label, body, _ in entries], dtype=np.int64)
     counts = np.bincount(bodies + 1)
     return np.where(counts[bodies + 1] > 1, bodies, -1)
+
+
+def _inner(entries: Sequence[Entry], groups: IntArray) -> IntArray:
+    """Return the keys of the corners within what shapes of one body make together, and what goes on there."""
+    rows = []
+    for group in set(groups.tolist()) - {-1}:
+        solids = {k: entries[k][2] for k in np.flatnonzero(groups == group).tolist()}
+        placed = {k: _placed(shape) for k, shape in solids.items() if isinstance(shape, (Box, ConvexMesh))}
+        found, ids = inner_corners(tuple(placed.values())), tuple(placed)
+        rows += [(ids[k] * MOST_LABELS + c, ids[other]) for k, c, other in found]
+    return np.array(sorted(rows), dtype=np.int64).reshape(-1, 2)
+
+
+def _placed(shape: Box | ConvexMesh) -> Polyhedron:
+    """Return a box or a convex mesh in the frame of its body."""
+    own, R = shape.hull if isinstance(shape, ConvexMesh) else box_polyhedron(shape), matrix_of(shape.turn)
+    normals, at = own.normals @ R.T, np.array(shape.at)
+    return replace(own, corners=own.corners @ R.T + at, normals=normals, offsets=own.offsets + normals @ at)
 
 
 def _features(shape: Part) -> int:

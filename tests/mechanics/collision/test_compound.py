@@ -10,6 +10,9 @@ from scipy.spatial.transform import Rotation
 
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
 from gaussdyn.errors import InputError
+from gaussdyn.mechanics.collision.bounds.inner_corners import inner_corners
+from gaussdyn.mechanics.collision.solid_hull import hull_of
+from gaussdyn.mechanics.collision.solid_tables import box_polyhedron
 from gaussdyn.mechanics.spatial import Box, Compound, ConvexMesh, HalfSpace, Mesh, Sphere, ball, decomposed, solid
 from gaussdyn.mechanics.specs import system_of
 
@@ -128,8 +131,8 @@ GROUNDS = {
 }
 
 
-def test_what_parts_of_a_compound_share_is_one_contact_under_its_first_name():
-    """The corners of the common face stand once; with a law of its own a part keeps its contacts."""
+def test_corners_within_what_parts_make_are_no_contacts():
+    """A bar of two boxes stands on its four corners; with a law of its own a part keeps its contacts."""
     for ground in ("plane", "box"):
         two, one = (_on(body, GROUNDS[ground]) for body in _bar())
         counts = {}
@@ -137,9 +140,9 @@ def test_what_parts_of_a_compound_share_is_one_contact_under_its_first_name():
             q = two.state({"bar": (0, 0, 0.05 + lift)}).q
             found = two.contacts.shapes.find([q[:3]], [np.eye(3)], 1e-3)
             places = {tuple(np.round(f.geometry(q[:3], np.eye(3), np.zeros(3), np.eye(3))[2], 9)) for f in found}
-            assert len(places) == len(found) == 6
+            assert len(places) == len(found) == 4
             counts[lift] = [f.id for f in found]
-            assert sum("left" in f.id for f in found) == 4
+            assert sum("left" in f.id for f in found) == 2
         assert len({tuple(ids) for ids in counts.values()}) == 1
         own = _on(_bar()[0], GROUNDS[ground], pairs={("bar.left", "floor"): ContactLaw(mu=0.9)})
         assert len(own.contacts.shapes.find([q[:3]], [np.eye(3)], 1e-3)) == 8
@@ -164,3 +167,50 @@ def test_a_bar_of_two_boxes_moves_as_one_box():
         ends.append(run.q[-1])
         assert run.status == "COMPLETED"
     assert ends[0] == pytest.approx(ends[1], abs=1e-10)
+
+
+def test_a_plank_of_two_boxes_yaws_as_one_box():
+    """It slides and spins: the shares of redundant corners would lead it elsewhere."""
+    ends = []
+    for body in _bar():
+        system = _on(body, GROUNDS["box"])
+        run = simulate(
+            system, system.state({"bar": (0, 0, 0.05)}, {"bar": (0.6, 0.4, 0, 0, 0, 1.0)}), 0.2, stepper=MoreauJean()
+        )
+        assert len(run.contacts(-1)) == 4
+        ends.append(run.q[-1])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-10)
+
+
+@pytest.mark.parametrize("step", [0.01, -0.01])
+def test_a_bar_that_leaves_a_table_is_borne_where_its_edges_pass_the_border(step):
+    """Before and behind the joint, over it and tilted: as the border passes the joint no support jumps."""
+    two, one = (_on(body, ([], [Box(half=(1.0, 1.0, 0.1), at=(1.0, 0.0, -0.1), name="table")])) for body in _bar())
+    for x in (step, 1e-9 * step, 0.0):
+        for tilt in (0.0, 1e-6, 1e-3):
+            turn = Rotation.from_rotvec([0.0, tilt, 0.0])
+            at, R = np.array([x, 0.0, 0.05]), turn.as_matrix()
+            lows = []
+            for system in (two, one):
+                found = system.contacts.shapes.find([at], [R], 5e-3)
+                lows.append({tuple(np.round(f.geometry(at, R, np.zeros(3), np.eye(3))[2], 8)) for f in found})
+            assert lows[0] == lows[1]
+            assert len(lows[0]) == 4
+
+
+def _moved(solid_, at):
+    return solid_.moved(np.array(at))
+
+
+def test_inner_corners_are_those_through_which_a_line_goes_on():
+    cube = box_polyhedron(Box(half=(1.0, 1.0, 1.0)))
+    beside, above = _moved(cube, (2.0, 0.0, 0.0)), _moved(cube, (0.5, 0.0, 2.0))
+    assert len(inner_corners([cube, beside])) == 8  # all of the common face
+    tiles = [_moved(cube, (x, y, 0.0)) for x in (0.0, 2.0) for y in (0.0, 2.0)]
+    assert len({found[:2] for found in inner_corners(tiles)}) == 32 - 8
+    assert len(inner_corners([cube, _moved(cube, (1.0, 2.0, 1.0))])) == 2  # in the midst of faces
+    assert {(a, b) for a, _, b in inner_corners([cube, above])} == {(0, 1), (1, 0)}
+    assert len(inner_corners([cube, above])) == 4  # in the midst of edges
+    assert inner_corners([cube]) == []
+    wedge = hull_of("wedge", np.array([(1, -1, -1), (1, 1, -1), (1, -1, 1), (1, 1, 1), (3, -1, -1), (3, 1, -1)], float))
+    assert len(inner_corners([cube, wedge])) == 4  # the lower ones, twice; the upper ones are where the roof begins

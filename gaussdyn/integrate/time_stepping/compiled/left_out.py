@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....arrays import Array, IntArray
-from ....mechanics.collision.broad_phase import LABELS
+from ....mechanics.collision.bounds.search_records import LABELS
 from ....mechanics.collision.search import ALL
 from .records import ACTS, CHECKED, FEATURES, LISTED, MODE, NOW, REST_POTENTIAL, SEEN, STANDS
 from .workspace import Workspace, nothing_left

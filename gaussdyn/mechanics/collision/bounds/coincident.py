@@ -1,18 +1,19 @@
-"""Contacts of one body that stand at one place, compiled: parts that touch or overlap list what they share twice.
+"""Contacts of one body that are needless, compiled: parts that touch or overlap list what they share twice.
 
 Two contacts of a pair of bodies are one where the primitives that they are made of are the same ones in the frames of
 the bodies, to rounding, so that they have one gap and one normal at every pose. The one whose id comes first stays.
-Only shapes that share a body and its laws are looked at.
+Only shapes that share a body and its laws are looked at. Corners that are none of the body (`inner_corners`) are no
+contacts on planes.
 """
 
 from __future__ import annotations
 
 from ...._jit import kernel
 from ....arrays import Array, IntArray
-from ..feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
-from ..primitives import I2
-from ..vectors import A1, V3, Vector, along, cross3, dot3, three
-from .search_records import SHAPE_BODY, SHAPE_GROUP, ContactList
+from ..feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, EDGE_RIM, LINE_LINE
+from ..primitives import HALF_SPACE, I2, KIND
+from ..vectors import A1, A2, V3, Vector, along, cross3, dot3, three
+from .search_records import LABELS, SHAPE_BODY, SHAPE_GROUP, SHAPE_KIND, ContactList, SearchShapes
 
 ROUNDING = 1e-12  # of the coordinates: how far what is the same may lie apart
 BALL, LINE, PLANE, SEGMENT = range(4)
@@ -70,7 +71,7 @@ def siblings(table: IntArray, i: int, j: int) -> bool:
     return bool(i == j or (table[i, SHAPE_GROUP] >= 0 and table[i, SHAPE_GROUP] == table[j, SHAPE_GROUP]))
 
 
-@kernel(f"boolean({I2}, ContactList, int64)", borrows=True, rare=True)
+@kernel(f"boolean({I2}, ContactList, int64)", borrows=True)
 def stands_twice(table: IntArray, out: ContactList, m: int) -> bool:
     """Return whether contact m, of a shape that has siblings, is one of those before it."""
     label, a, b = out.label, out.label[m, 0], out.label[m, 2]
@@ -81,3 +82,32 @@ def stands_twice(table: IntArray, out: ContactList, m: int) -> bool:
         if akin and same_contact(out.kind[m], out.data[c], out.data[m]):
             return True
     return False
+
+
+@kernel(f"boolean(SearchShapes, {A2}, int64)", borrows=True)
+def is_inner(shapes: SearchShapes, found: Array, k: int) -> bool:
+    """Return whether the contact in row k is that of a corner that another shape continues, on a plane that it meets.
+
+    On a half-space it does, or its ends are lower. Over a face it may lie beyond the border.
+    """
+    table, inner = shapes.table, shapes.inner
+    key, b = int(found[k, KIND + 1]) * LABELS + int(found[k, KIND + 2]), int(found[k, KIND + 3])
+    low, high = 0, len(inner) if int(found[k, KIND]) == BALL_PLANE else 0
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if inner[middle, 0] < key else (low, middle)
+    while low < len(inner) and inner[low, 0] == key:
+        if table[b, SHAPE_KIND] == HALF_SPACE:
+            return True
+        for m in range(1, int(found[0, 0]) + 1):
+            same = int(found[m, KIND + 1]) == inner[low, 1] and int(found[m, KIND + 3]) == b
+            if same and int(found[m, KIND]) in (BALL_PLANE, EDGE_RIM) and three(found[m], 10) == three(found[k], 10):
+                return True
+        low += 1
+    return False
+
+
+@kernel(f"boolean(SearchShapes, {A2}, int64, ContactList, int64)", borrows=True, rare=True)
+def is_needless(shapes: SearchShapes, found: Array, k: int, out: ContactList, m: int) -> bool:
+    """Return whether contact m, found in row k, of a shape that has siblings, is an inner corner or one before it."""
+    return bool(is_inner(shapes, found, k) or stands_twice(shapes.table, out, m))

@@ -7,10 +7,11 @@ from typing import NamedTuple
 from ...._jit import A1, A2, I1, I2, record
 from ....arrays import Array, IntArray
 
+LABELS = 1 << 26  # more features than all shapes have; its square is below 2^53
 SHAPE_KIND, SHAPE_BODY, SHAPE_BLOCK, SHAPE_GROUP = 0, 1, 4, 5  # columns of `SearchShapes.table`
 
 
-@record(I2, A2, I1, A2)
+@record(I2, A2, I1, A2, I2)
 class SearchShapes(NamedTuple):
     """The s shapes, made by `search`.
 
@@ -27,12 +28,16 @@ class SearchShapes(NamedTuple):
         Sorted keys i s + j, i < j, of pairs that never touch.
     solids : Array, shape (k, 6)
         Blocks of polyhedra and surfaces, see `solid_tables`, `surface_tables`.
+    inner : IntArray, shape (k, 2)
+        Keys i LABELS + c of corners within what shapes of one body make together, sorted, and a shape that goes on
+        there, see `inner_corners`.
     """
 
     table: IntArray
     forms: Array
     off: IntArray
     solids: Array
+    inner: IntArray
 
 
 @record(A2, A1, I1, I1, A2, A2, I1)

@@ -76,13 +76,23 @@ def settle(
     q, v = held(segment.system, guesses[0], segment.t, segment.q, segment.v, place.rows)
     if not (q is segment.q and v is segment.v):
         q, v = _apart(segment, place.rows, guesses[0], q, v)
-        segment = replace(segment, q=q, v=v)
-        place = segment.place()
+        moved = replace(segment, q=q, v=v).place()
+        activation = still_open(activation, place.rows, moved.rows, rounding(q))
+        segment, place = replace(segment, q=q, v=v, closed=activation), moved
     chosen = choose(
         segment.setting(), segment.state(), place, guesses, activation, None if struck else later, segment.sizes
     )  # fmt: skip
     begun = {key for key, kinds in fired.items() if ONSET in kinds}
     return _taken_over(segment, chosen, known, before, struck, begun)
+
+
+def still_open(
+    activation: Activation, before: tuple[Row, ...], after: tuple[Row, ...], least: float
+) -> Activation:  # fmt: skip
+    """Return what counts as closed where others have been put back: what was open, and is by `least` (m), flies on."""
+    flying = {row.id for row in before if one_sided(row) and not activation.touches(row)}
+    near = frozenset(row.id for row in after if row.id in flying and row.gap > least and activation.touches(row))
+    return replace(activation, aloft=activation.aloft | near) if near else activation
 
 
 def _apart(segment: Segment, rows: tuple[Row, ...], modes: Modes, q: Array, v: Array) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ points from B into A and the gap is positive while they are apart.
 * BALL_BALL: balls of radii ra, rb about a and b.
 * BALL_LINE: ball of radius ra about a; line through b along db, with radius rb.
 * LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A. Parallel ones
-  are for that instant what BALL_LINE is. Of an axis nearly along an edge `reach` and s0 say where the two end: beyond
+  are for that instant what BALL_LINE is. Of an axis over an edge `reach` and s0 say where the two end: beyond
   an end that end touches, see `line_kinematics`.
 * Those with an ellipsoid: see `smooth_kinematics`; da, and db of a second one, are the first half of its matrix.
 * EDGE_RIM: edge of radius ra along da, its ends `reach` from its middle a, over the rim of a face: plane through b with

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gaussdyn.mechanics.collision.features import LINE_LINE
+from gaussdyn.mechanics.collision.features import LINE_LINE, Feature
 from gaussdyn.mechanics.collision.search import Shapes
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder
 
@@ -73,6 +73,19 @@ def crossings(count, rng):
         lean = Rotation.from_rotvec(tipped * sine**2 * rng.uniform(-0.05, 0.05) / RADIUS)
         turn = lean * Rotation.from_rotvec(OUT * sine) * Rotation.from_euler("x", np.pi / 2)
         yield np.array([0.3, rng.uniform(-0.1, 0.1), 0.0]) + (RADIUS + 1e-5) * OUT, turn.as_matrix(), sine
+
+
+@pytest.mark.parametrize("angle", [0.0999999, 0.1000001, 0.4, 1.5])
+def test_beyond_an_end_the_gap_is_that_of_the_end_at_every_angle(angle):
+    """Of the axis of a capsule and an edge, whether they nearly run along each other or not: it jumps at no angle."""
+    rng, half = np.random.default_rng(3), 0.3
+    data = np.array([0, 0, 0, 0, 0, -1, RADIUS, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, HALF, half], dtype=float)
+    one = Feature(id="b:axis/table:e", kind=LINE_LINE, bodies=("b", "table"), data=data)
+    for beyond in rng.uniform(-1.8, 1.8, 12):
+        R = Rotation.from_euler("zx", [rng.uniform(-0.02, 0.02), angle - np.pi / 2]).as_matrix()
+        x = np.array([RADIUS + 1e-4, 0.0, 0.0]) + beyond * HALF * R[:, 2] + [0.0, rng.uniform(-0.1, 0.1), 0.0]
+        apart = segments_apart(x, R[:, 2], HALF, np.zeros(3), np.array([0.0, 1.0, 0.0]), half)
+        assert one.geometry(x, R, *POSE)[0] == pytest.approx(apart - RADIUS, abs=1e-13)
 
 
 @pytest.mark.parametrize("shape", [Cylinder, Capsule])

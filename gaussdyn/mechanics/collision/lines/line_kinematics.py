@@ -1,4 +1,4 @@
-"""Two lines, compiled: where they pass each other; and what touches beyond an end of one, where they nearly run along.
+"""Two lines, compiled: where they pass each other; and what touches beyond an end of one.
 
 The crossing of lines that are nearly parallel runs far for the smallest turn: for each rad that they tip towards each
 other, by the radius over the square of the angle between them. Within a step it runs past an end of what the two share,
@@ -16,7 +16,6 @@ from ..rim_kinematics import LINES, ZERO, Lines, rim_on_line
 from ..smooth_kinematics import MOTION
 from ..vectors import A1, V3, Vector, along, cross3, dot3
 
-ALIKE = 0.1  # sine of the angle between lines below which they are nearly parallel
 MIDST, ON_A, ON_B = range(3)  # where lines with ends are nearest: between these, or at one of A or B
 Motion = tuple[float, Vector, Vector, Vector, Vector]
 
@@ -26,7 +25,7 @@ def nearest_end(data: Array, d: Vector, ea: Vector, eb: Vector) -> tuple[int, fl
     """Return at which end the lines of a feature are nearest, and where on its line that is; see `line_motion`."""
     reach, half, m = abs(data[17]), data[18], cross3(ea, eb)
     k2 = dot3(m, m)
-    if reach == 0.0 or k2 == 0.0 or k2 >= ALIKE * ALIKE:
+    if reach == 0.0 or k2 == 0.0:
         return MIDST, 0.0
     slope, on_a, on_b = dot3(ea, eb), dot3(d, ea), dot3(d, eb)
     s = (slope * on_b - on_a) / k2

@@ -6,8 +6,8 @@ it is a skin; `skin` is that of both shapes.
 
 A touch is (gap, side, i, j): corner i of the shape `side` (0 or 1) against edge j of the other, or with ``side = -1``
 corner i of the first against corner j of the second. Faces that lie on each other touch with the two ends of what they
-share. Where two corners fall on each other within `tol` the corner of the first shape counts, so that rounding decides
-nothing.
+share. Where two corners of edges in line fall on each other within `tol` the corner of the first shape counts, so that
+rounding decides nothing. Sharp corners that only meet have no touch here: see `search.enter_meeting`.
 
 Source: Ericson (2005), Real-time collision detection, 4.4 and 5.1, for separating axes and closest points.
 """
@@ -157,6 +157,22 @@ def facing_edge(shape: Array, nx: float, ny: float, tol: float) -> int:
     return 0
 
 
+@kernel(f"boolean({A2}, int64, {A2}, int64)", borrows=True)
+def level(inner: Array, i: int, outer: Array, j: int) -> bool:
+    """Return whether two edges that face each other are parallel."""
+    return bool(inner[i, NX] * outer[j, NX] + inner[i, NY] * outer[j, NY] <= SAME - 1.0)
+
+
+@kernel("boolean(float64, float64, float64, float64, float64)", borrows=True)
+def apart(begins: float, ends: float, place: float, length: float, tol: float) -> bool:
+    """Return whether no corner of those at two places on an edge is within `tol` of a place on it.
+
+    Where corners of edges not in line meet, one lies on the other shape: the other is beside its edge.
+    """
+    first = 0.0 <= begins <= length and abs(begins - place) <= tol
+    return not (first or (0.0 <= ends <= length and abs(ends - place) <= tol))
+
+
 @kernel(f"int64({A2}, {A2}, float64, float64, {TOUCH}, {A2})", borrows=True)
 def shared(inner: Array, outer: Array, skin: float, tol: float, first: Touching, found: Array) -> int:
     """Put the ends of what an edge of `outer` shares with the edge of `inner` that faces it; return how many."""
@@ -165,9 +181,11 @@ def shared(inner: Array, outer: Array, skin: float, tol: float, first: Touching,
     end, rim = (facing + 1) % len(inner), (edge + 1) % len(outer)
     begins, ends = along_edge(outer, edge, inner, facing), along_edge(outer, edge, inner, end)
     length, low, high = outer[edge, LENGTH], min(begins, ends), max(begins, ends)
-    if skin == 0.0 and min(high, length) - max(low, 0.0) <= 2.0 * tol < min(high - low, length):
-        return 0  # sharp corners that only meet: they are free to pass each other on either side
-    n, wide = 0, tol if side == 0 else -tol  # the corners of the first shape count where two coincide
+    n, wide = 0, 0.0
+    if skin > 0.0 or level(inner, facing, outer, edge):
+        if skin == 0.0 and min(high, length) - max(low, 0.0) <= 2.0 * tol < min(high - low, length):
+            return 0  # they are free to pass each other on either side
+        wide = tol if side == 0 else -tol  # the corners of the first shape count where two coincide
     for k in range(2):
         corner, place = (end, ends) if k else (facing, begins)
         if -wide <= place <= length + wide:
@@ -178,7 +196,8 @@ def shared(inner: Array, outer: Array, skin: float, tol: float, first: Touching,
     for k in range(2):
         corner, place = (rim, length) if k else (edge, 0.0)
         depth = height(inner, facing, outer, corner) - skin
-        if low + wide < place < high - wide and depth >= floor:
+        own = wide != 0.0 or apart(begins, ends, place, length, tol)
+        if own and low + wide < place < high - wide and depth >= floor:
             found[n, 0], found[n, 1], found[n, 2], found[n, 3] = depth, 1 - side, corner, facing
             n += 1
     return n

@@ -12,9 +12,25 @@ import numpy as np
 
 from ..._jit import A1, A2, I2, kernel, record
 from ...arrays import Array, IntArray
-from .clipping import NX, NY, TOUCH, Touching, X, Y, closest, place_outline, touches
+from .clipping import (
+    NX,
+    NY,
+    TIE,
+    TOUCH,
+    Touching,
+    X,
+    Y,
+    closest,
+    facing_edge,
+    height,
+    level,
+    place_outline,
+    touches,
+)
 
 SLACK = 1e-6  # of the smaller size: gaps that count as closed, and corners that count as coinciding
+ONWARD = 4.0  # times what counts as coinciding: so far corners that meet go on until it is seen where they touch
+MOMENT = 1e-3  # s: in which they do, or they are at rest
 FIRST, END, BODY, FLAT = range(4)  # columns of `solids`
 SKIN, SIZE, MIDDLE, BELT = 0, 1, 2, 4  # columns of `sizes`
 PLACE, RATE, SPEED, CENTRE = 0, 3, 6, 7  # columns of `motion`
@@ -163,6 +179,57 @@ def enter_touches(
     return n
 
 
+@kernel(f"float64(Outlines, int64, float64, {TOUCH})", borrows=True)
+def time_apart(o: Outlines, pair: int, way: float, first: Touching) -> float:
+    """Return when the corner of a touch will have moved so far (m) past the other shape, s; 0 where it is at rest."""
+    p = o.now[o.solids[o.pairs[pair, first[1]], FIRST] + first[2]]
+    a, b = o.motion[o.pairs[pair, 0]], o.motion[o.pairs[pair, 1]]
+    u = a[RATE] - b[RATE] - a[RATE + 2] * (p[Y] - a[PLACE + 1]) + b[RATE + 2] * (p[Y] - b[PLACE + 1])
+    w = a[RATE + 1] - b[RATE + 1] + a[RATE + 2] * (p[X] - a[PLACE]) - b[RATE + 2] * (p[X] - b[PLACE])
+    speed = math.hypot(u, w)
+    return float(way / speed) if speed * MOMENT > way else 0.0
+
+
+@kernel("float64(Outlines, int64, int64, int64, int64)", borrows=True)
+def height_of(o: Outlines, pair: int, side: int, i: int, j: int) -> float:
+    """Return how far the corner of a touch is beyond its edge now, m."""
+    inner, outer = o.solids[o.pairs[pair, side], FIRST], o.solids[o.pairs[pair, 1 - side], FIRST]
+    return float(height(o.now[outer:], j, o.now[inner:], i))
+
+
+@kernel(f"boolean(Outlines, int64, {TOUCH})", borrows=True)
+def in_line(o: Outlines, pair: int, first: Touching) -> bool:
+    """Return whether the edge of a touch and the one that faces it are parallel."""
+    inner, outer = o.solids[o.pairs[pair, first[1]]], o.solids[o.pairs[pair, 1 - first[1]]]
+    one, other = o.now[inner[FIRST] : inner[END]], o.now[outer[FIRST] : outer[END]]
+    facing = facing_edge(one, other[first[3], NX], other[first[3], NY], coinciding(o, pair))
+    return bool(level(one, facing, other, first[3]))
+
+
+@kernel(f"int64(Outlines, {I2}, int64, int64, {TOUCH})", borrows=True)
+def enter_meeting(o: Outlines, found: IntArray, n: int, pair: int, first: Touching) -> int:
+    """Enter what two sharp corners that only meet touch with, if they are in each other's way.
+
+    It is the motion that tells whether they are, and on which side of each other they pass. At rest they touch with
+    `first`, the closest features, unless their edges are in line.
+    """
+    tol, free = coinciding(o, pair), in_line(o, pair, first)
+    ahead = time_apart(o, pair, ONWARD * tol, first)
+    if ahead == 0.0:
+        return n if free else int(enter(o, found, n, pair, first[1], first[2], first[3]))
+    for side in range(2):
+        put_shape(o, o.pairs[pair, side], ahead, o.then)
+    later, x = closest_of(o, pair, o.then), o.touch
+    if later[0] > (-TIE if free else TIE) * tol:
+        return n
+    a, b = o.solids[o.pairs[pair, 0]], o.solids[o.pairs[pair, 1]]
+    for k in range(touches(o.then[a[FIRST] : a[END]], o.then[b[FIRST] : b[END]], 0.0, tol, later, x)):
+        side, i, j = int(x[k, 1]), int(x[k, 2]), int(x[k, 3])
+        if height_of(o, pair, side, i, j) >= min(first[0], 0.0) - TIE * tol:
+            n = enter(o, found, n, pair, side, i, j)
+    return n
+
+
 @kernel(f"int64(Outlines, {I2}, int64, int64, float64, float64)", borrows=True)
 def between(o: Outlines, found: IntArray, n: int, pair: int, dt: float, reach: float) -> int:
     """Enter the contacts of two shapes within reach, in the pose in which they meet (or nearly do)."""
@@ -171,7 +238,10 @@ def between(o: Outlines, found: IntArray, n: int, pair: int, dt: float, reach: f
         return n
     if dt > 0.0 and first[0] > tol and put_meeting(o, pair, dt, first[0]):
         return int(enter_touches(o, o.then, found, n, pair, reach, closest_of(o, pair, o.then)))
-    return int(enter_touches(o, o.now, found, n, pair, reach, first))
+    last = int(enter_touches(o, o.now, found, n, pair, reach, first))
+    if last == n and first[1] >= 0 and first[0] <= tol and skin_of(o, pair) == 0.0:
+        return int(enter_meeting(o, found, n, pair, first))
+    return last
 
 
 @kernel(f"int64(Outlines, {A1}, {A1}, float64, float64, {I2})", borrows=True, entry=True)

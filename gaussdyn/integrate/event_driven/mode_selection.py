@@ -136,20 +136,26 @@ def choose(
             return Chosen(phase=phase, now=now)
     if failure is None and (relieved := _relieved(setting, place, guesses, activation, later, sizes)) is not None:
         return relieved
-    return Chosen(phase=None, failure=_named(setting, place, guesses, failure or _undecided(state)))
+    return Chosen(phase=None, failure=_named(setting, place, guesses, failure))
 
 
-def _named(setting: Setting, place: Place, guesses: list[Modes], failure: Solution) -> Solution:
-    """Return a failure with when and at which contacts a certificate is of, else with the jam behind it."""
-    if failure.status in NO_MOTION:
-        pushing = [row for row in place.rows if guesses[0].get(row.id, OPEN).closed]
-        ids = sorted(row.id for row in pushing if not row.bilateral) or sorted(row.id for row in pushing)
-        where = f"at t = {place.t:.17g} s, where {', '.join(ids)} may push"
-        return failure.but(message=f"{where}: {failure.message or 'there is no motion.'}")
+def _named(setting: Setting, place: Place, guesses: list[Modes], failure: Solution | None) -> Solution:
+    """Return why there are no modes: the jam behind it, else when and at which contacts a problem has no solution.
+
+    With its certificate where there is one; or none was found.
+    """
     found = (jam_of(setting.phase(modes, place.rows), place) for modes in guesses)
-    jam = next(filter(None, found), "")
-    words = f"no modes were found at t = {place.t:.17g} s: {jam}."
-    return failure.but(status=Status.UNDECIDED, message=words) if jam else failure
+    none_exists = failure is not None and failure.status in NO_MOTION
+    if not none_exists and (jam := next(filter(None, found), "")):
+        words = f"no modes were found at t = {place.t:.17g} s: {jam}."
+        return (failure or _undecided(place.t)).but(status=Status.UNDECIDED, message=words)
+    if failure is None:
+        return _undecided(place.t)
+    pushing = [row for row in place.rows if guesses[0].get(row.id, OPEN).closed]
+    ids = sorted(row.id for row in pushing if not row.bilateral) or sorted(row.id for row in pushing)
+    where = f"at t = {place.t:.17g} s, where {', '.join(ids)} may push"
+    said = failure.message or ("there is no motion." if none_exists else "no accelerations were found.")
+    return failure.but(message=f"{where}: {said}")
 
 
 def _relieved(
@@ -269,8 +275,8 @@ def _normal(row: Row, now: Instant) -> float:
     return float(row.J[0] @ now.a + row.drift[0])
 
 
-def _undecided(state: State) -> Solution:
-    words = f"no set of modes holds at t = {state.t:.17g} s: the solution of the contact problem lies on a border."
+def _undecided(t: float) -> Solution:
+    words = f"no set of modes holds at t = {t:.17g} s: the solution of the contact problem lies on a border."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 

@@ -12,7 +12,7 @@ import pytest
 from late_modes import found_late, without_clear_steps
 
 from gaussdyn.analysis.audit.audit import audit
-from gaussdyn.integrate.event_driven import event_stepper
+from gaussdyn.integrate.event_driven import event_stepper, mode_selection
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, OneByOne
 from gaussdyn.integrate.simulate import simulate
@@ -172,3 +172,19 @@ def test_a_motor_that_drives_into_a_limit_contradicts_it_whatever_else_may_act()
     run = simulate(system, start, 0.5, stepper=EventDriven())
     assert run.stop.t == pytest.approx(0.3, abs=1e-10)
     assert re.search("INFEASIBLE.*pivot:motor, pivot:high", run.stop.reason)
+
+
+def test_accelerations_that_are_not_found_are_named_by_time_and_contacts(monkeypatch):
+    """Not only by a status."""
+    tried = mode_selection.resolve
+    monkeypatch.setattr(mode_selection, "holds", lambda *_, **__: None)
+    monkeypatch.setattr(
+        mode_selection, "resolve",
+        lambda *of, **how: tried(*of, **how).but(status=Status.MAX_ITERATIONS, x=None, message=""),
+    )  # fmt: skip
+    body = box("b", mass=1.0, width=0.2, height=0.1)
+    system = PlanarSystem(bodies=[body], obstacles=[HalfPlane(name="floor")], contact=ContactLaw(mu=0.5))
+    run = simulate(system, system.state({"b": (0.0, 0.05, 0.0)}, {"b": (1.0, 0.0, 0.0)}), 0.1, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    words = "at t = 0 s, where b:c0/floor, b:c1/floor may push: no accelerations were found."
+    assert run.stop.reason == f"MAX_ITERATIONS: {words}"

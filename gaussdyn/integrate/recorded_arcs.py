@@ -26,6 +26,7 @@ LOBATTO = np.array([0.0, 0.5 - _INNER[0], 0.5 - _INNER[1], 0.5 + _INNER[1], 0.5 
 Sampled = Callable[[float], tuple[Array, Array, Mapping[str, Array]]]
 NUMBERS = ("arc_step", "arc_size")
 SAMPLES = ("nodes", "q", "v", "springs")
+FEW, OF_RULE = 4, 1e-13  # nodes that are of no rule but that of their number; what an integral may be off by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -162,6 +163,15 @@ def weights_of(nodes: tuple[float, ...]) -> Array:
     return np.asarray(np.linalg.solve(np.polynomial.legendre.legvander(x, len(x) - 1).T, moments), dtype=np.float64)
 
 
+def are_of_a_rule(nodes: Array) -> bool:
+    """Whether nodes reach from 0 to 1 and are those of a rule: exact for one degree more than any such nodes are."""
+    n = len(nodes)
+    if nodes[0] != 0.0 or nodes[-1] != 1.0 or not (np.diff(nodes) > 0.0).all():
+        return False
+    legendre = np.polynomial.legendre.legval(2.0 * nodes - 1.0, np.eye(n + 1)[n])
+    return bool(n < FEW or abs(weights_of(tuple(nodes.tolist())) @ legendre) <= OF_RULE)
+
+
 def as_arrays(evidence: Iterable[tuple[int, Sequence[Arc]]]) -> dict[str, Any]:
     """Return the arcs of steps as arrays: a line for every sample of an arc, and for every row in an arc."""
     arcs = [(step, arc) for step, own in evidence for arc in own]
@@ -218,14 +228,20 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, tuple[Arc, ...]]:
 
 def _sizes(arrays: Mapping[str, Any]) -> list[int]:
     """Return how many samples arcs have; ValueError where the arrays of samples do not fit to that."""
-    if any(arrays[name].dtype.kind not in "iu" for name in (*NUMBERS, "push_arc", "push_index", "push_size")):
-        raise ValueError("arcs without whole numbers")
+    whole = [arrays[name] for name in (*NUMBERS, "push_arc", "push_index", "push_size")]
+    if any(one.dtype.kind not in "iu" or one.min(initial=0) < 0 for one in whole):
+        raise ValueError("arcs without whole numbers from 0")
+    if len(set(arrays["arc_ids"].tolist())) < len(arrays["arc_ids"]):
+        raise ValueError("arc_ids: a row twice")
     sizes: list[int] = arrays["arc_size"].tolist()
     shapes = [np.shape(arrays[f"arc_{name}"]) for name in SAMPLES]
     if min(sizes, default=1) < 2 or [len(one) for one in shapes] != [1, 2, 2, 2]:
         raise ValueError("arcs of other dimensions")
     if any(one[0] != sum(sizes) for one in shapes):
         raise ValueError(f"{shapes[0][0]} samples of {len(sizes)} arcs")
+    nodes = {own.tobytes(): own for own in np.split(arrays["arc_nodes"], np.cumsum(sizes)[:-1])} if sizes else {}
+    if not all(are_of_a_rule(own) for own in nodes.values()):
+        raise ValueError("arc_nodes: samples at nodes of no rule")
     return sizes
 
 
@@ -238,5 +254,7 @@ def _pushes(arrays: Mapping[str, Any], sizes: list[int]) -> list[dict[str, tuple
     parts = np.split(arrays["push"], np.cumsum(cuts)[:-1]) if len(cuts) else []
     lines = zip(*(arrays[f"push_{name}"].tolist() for name in ("arc", "index", "mode")), parts, strict=True)
     for k, i, mode, r in lines:
+        if str(arrays["arc_ids"][i]) in pushes[k]:
+            raise ValueError(f"reactions of {arrays['arc_ids'][i]} twice in arc {k}")
         pushes[k][str(arrays["arc_ids"][i])] = r.reshape(sizes[k], -1), str(mode)
     return pushes

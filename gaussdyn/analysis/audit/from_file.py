@@ -14,7 +14,8 @@ from ...integrate.run.trajectory import Trajectory
 from ...mechanics.rows import MOMENTS, Row
 from ...programs.solution.status import Status
 from .audit_check import AuditCheck
-from .recorded_tables import events_told, steps_told
+from .recorded_events import events_due
+from .recorded_tables import events_told, first_state, steps_told
 
 EXACT = 1e-12  # numbers that must agree up to rounding
 RESIDUAL = 1e-8  # above this the mode of a contact is not settled
@@ -36,6 +37,7 @@ def file_series(run: Trajectory) -> list[AuditCheck]:
         "cone": (_cone(run), EXACT, "1"),
         "energy_sum": (_energy(run), EXACT, "1"),
         "energy_drift": (_drift(run), DRIFT, "1"),
+        "event_table": (events_due(run), 0.0, "1"),
     }
     series = [AuditCheck(name=name, t=run.t, values=x, tol=tol, unit=unit) for name, (x, tol, unit) in checks.items()]
     return [*series, *_steps(run), *_final(run)]
@@ -62,6 +64,7 @@ def _final(run: Trajectory) -> list[AuditCheck]:
     depth = max((-_gap(run, key).min() for key, row in run.rows.items() if _one_sided(row)), default=0.0)
     allowed = run.statistics.get("max_penetration_m")
     verdicts = {
+        "first_state": first_state(run),
         "final_state": same,
         "state_hash": final.digest() == run.state_hash,
         "max_residual": claimed is None or worst == claimed,

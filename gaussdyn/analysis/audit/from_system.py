@@ -22,7 +22,9 @@ from . import motion_figures as moving
 from . import step_figures as figures
 from .audit_check import AuditCheck
 from .from_file import EXACT, RESIDUAL
+from .motion_events import unnoted
 from .ncp_residuals import NCP, ncp_residuals
+from .recorded_examinations import findings_told
 from .recorded_motion import RecordedMotion
 from .recorded_scheme import Scheme
 from .recorded_step import RecordedStep, saved_record
@@ -35,7 +37,8 @@ RECORDED = {**FIGURES, "modes": 0.0, "work": 1e-10}
 CORRECTED = 1e-7  # SI: a hundred times the gaps and rates that count as closed and as zero
 FOLLOWED = dict.fromkeys(("kinematics", "momentum", "work"), moving.FOLLOWED)
 MOVED = {
-    **FIGURES, "modes": 0.0, **FOLLOWED, "impacts": RESIDUAL, "events": 0.0, "put_back": CORRECTED,
+    **FIGURES, "modes": 0.0, **FOLLOWED, "impacts": RESIDUAL, "events": 0.0, "put_back": CORRECTED, "impulses": 1e-10,
+    "forces": RESIDUAL,
 }  # fmt: skip
 FINEST = 1e-12  # SI: absolute errors per step that settings allow count up to this
 LOOSE = 100.0  # times the relative error per step that the settings allow
@@ -56,6 +59,7 @@ def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dic
         AuditCheck(name="gaps", t=run.t, values=at_states[:, 2], tol=allowed, unit="m"),
         AuditCheck(name="contact_places", t=run.t, values=at_states[:, 5], tol=_same(run), unit="m"),
         AuditCheck(name="joint_columns", t=run.t, values=at_states[:, 6], tol=EXACT),
+        AuditCheck(name="outcomes", t=run.t, values=findings_told(run, system), tol=0.0),
     ]
     if project and stepper is None:  # what is off at the start is mended in the first step
         off = max(CLOSED, ROUNDING * float(np.abs(run.q).max(initial=0.0)))
@@ -129,7 +133,8 @@ def _motion_figures(
     return (
         moving.kinematics(motion, atol), moving.momentum(motion, atol), moving.laws(motion), moving.joint_rate(motion),
         moving.modes(motion, said, after), _works(run, k, motion, atol), moving.impacts(motion),
-        moving.unnoted(motion, following), moving.put_back(motion),
+        unnoted(motion, following), moving.put_back(motion), moving.impulses(motion),
+        moving.forces(motion, said, after),
     )  # fmt: skip
 
 

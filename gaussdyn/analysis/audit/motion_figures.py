@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
@@ -53,8 +52,8 @@ def kinematics(motion: RecordedMotion, atol: float) -> float:
 def momentum(motion: RecordedMotion, atol: float) -> float:
     """Return the largest |M (v+ - v) - h sum b_i M a_i| of a coordinate, relative, beyond `atol` in v.
 
-    And how far the impulses that the run claims are from what arcs and jumps give. Slips that are over within what
-    times are known to have no direction, nor has their friction: velocities are known as well as such slips there.
+    Slips that are over within what times are known to have no direction, nor has their friction: velocities are known
+    as well as such slips there.
     """
     found = [0.0]
     for one in motion.arcs:
@@ -64,7 +63,7 @@ def momentum(motion: RecordedMotion, atol: float) -> float:
         unknown = UNDIRECTED * max(1.0, float(np.abs(arc.v).max(initial=0.0))) if _fleeting(arc) else 0.0
         found.append(_off(arc, arc.v, a, M, (arc.h * forces, atol + unknown)))
     begins, follows = motion.seams()[0]
-    return max(*found, relative(np.abs(begins.v - follows.v), np.abs(begins.v)), _impulses(motion))
+    return max(*found, relative(np.abs(begins.v - follows.v), np.abs(begins.v)))
 
 
 def _fleeting(arc: Arc) -> bool:
@@ -123,7 +122,7 @@ def put_back(motion: RecordedMotion) -> float:
     return max(float(np.abs(x - y).max()) / max(1.0, float(np.abs(x).max())) for x, y in pairs)
 
 
-def _impulses(motion: RecordedMotion) -> float:
+def impulses(motion: RecordedMotion) -> float:
     """Return how far the claimed impulses are from the sum of the recorded ones, over the largest, or the momentum."""
     parts = [(one.arc.t, one.arc.impulses(), one.samples[0].dynamics) for one in motion.arcs]
     strikes = [(one.record.t, dict(one.impulses), None) for one in motion.impacts]
@@ -219,14 +218,14 @@ def _way_of_friction(u: Array, r: Array, cap: float, reach: float) -> Array | No
 
     None where it has one. Zero where its friction is less than that of a slip: it sticks.
     """
-    if not _still(u, reach):
+    if not still(u, reach):
         return None
     size = float(np.linalg.norm(r))
     found: Array = -r / size if size > 0.0 and size >= (1.0 - STILL) * cap else np.zeros(len(u))
     return found
 
 
-def _still(u: Array, reach: float) -> bool:
+def still(u: Array, reach: float) -> bool:
     """Whether a slip is too slow to have a direction, as where other constraints hold all that friction could."""
     return float(np.linalg.norm(u)) <= UNDIRECTED * reach
 
@@ -371,6 +370,20 @@ def work(motion: RecordedMotion, atol: float) -> tuple[Array, float]:
     return done, size
 
 
+def forces(motion: RecordedMotion, said: Mapping[str, str], following: RecordedArc | None) -> float:
+    """Return how far the reactions right after a step are from those with which the motion goes on, relative.
+
+    Redundant ones may be others that move everything alike. Where nothing follows that is saved, or an impact does, it
+    is their residual E in the laws.
+    """
+    state = motion.state
+    if following is not None and following.arc.t == state.t and np.array_equal(following.arc.v[0], state.v):
+        sample = following.samples[0]
+        own = Sample(dynamics=sample.dynamics, r=motion.forces)
+        return relative(np.abs(own.push - sample.push), own.pushes + sample.pushes)
+    return 0.0
+
+
 def modes(motion: RecordedMotion, said: dict[str, str], following: RecordedArc | None) -> float:
     """Return how many rows are said to be in a mode that their velocities and reactions at the end do not have."""
     state, forces = motion.state, motion.forces
@@ -431,60 +444,3 @@ def _stick_or_slip(row: Row, r: Array, speed: float, second: Array) -> set[str]:
 def impacts(motion: RecordedMotion) -> float:
     """Return what is wrong with the jumps of the velocity, at most."""
     return max(rests(motion), *(one.residual for one in motion.impacts), 0.0)
-
-
-def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:
-    """Return how many changes of modes and impacts have no event, and how many events lie where nothing changes.
-
-    Parameters
-    ----------
-    following : RecordedMotion or None
-        The step after it, if that is saved, too.
-    """
-    after, later = (following.arcs[:1], following.events) if following else ((), ())
-    events = (*motion.events, *later)
-    changes = {(one.id, one.t) for one in events if one.kind != "impact"}
-    strikes = {(one.id, one.t) for one in events if one.kind == "impact"}
-    rests = {(key, one.record.t) for one in motion.impacts if one.record.kind == "rest" for key in one.moved}
-    changing = near_of(motion.whole, motion.start, 0.0) is not motion.whole
-    known = changes | rests | (strikes if changing else set())
-    found = _idle_events(motion)
-    for before, then in pairwise((*motion.arcs, *after)):
-        found += sum(not _noted(known, key, before.arc.t_end) for key in _changed(before, then, changing))
-    for one in motion.impacts:
-        found += sum(not _noted(strikes, key, one.record.t) for key in one.approaching)
-    return float(found)
-
-
-def _idle_events(motion: RecordedMotion) -> int:
-    """Return how many events lie where no arc begins or ends; where it is undecided what follows they may."""
-    times = [motion.start.t, motion.state.t, *(t for one in motion.arcs for t in (one.arc.t, one.arc.t_end))]
-    known = [event.t for event in motion.events if event.kind != "undecided"]
-    return sum(min(abs(t - other) for other in times) > _near(t) for t in known)
-
-
-def _changed(before: RecordedArc, after: RecordedArc, changing: bool) -> Iterable[str]:
-    """Yield the rows that stick, slip or push along one arc, and not so along the next."""
-    was, now = before.arc.modes, after.arc.modes
-    for key in was.keys() | now.keys():
-        if key not in was and changing:  # a feature that goes on where another one ends
-            continue
-        if was.get(key) != now.get(key) or (was[key] == "slip" and _slip(before, key) * _slip(after, key) < 0.0):
-            yield key
-
-
-def _slip(one: RecordedArc, key: str) -> float:
-    """Return the slip of a row in the plane in the middle of an arc, m/s; zero in space, and where it has no way."""
-    d = one.samples[len(one.samples) // 2].dynamics
-    row = next((row for row in d.rows if row.id == key), None)
-    slip = np.zeros(0) if row is None else row.rate[parts_of(row)[0]]
-    moves = len(slip) == 1 and not _still(slip, max(1.0, float(np.abs(d.v).max(initial=0.0))))
-    return float(slip[0]) if moves else 0.0
-
-
-def _noted(events: set[tuple[str, float]], key: str, t: float) -> bool:
-    return any(one == key and abs(when - t) <= _near(t) for one, when in events)
-
-
-def _near(t: float) -> float:
-    return EXACT * max(1.0, abs(t))

@@ -146,12 +146,26 @@ class Told:
         if not own.keys() <= {row.id for row in dynamics.rows}:
             return NOTHING
         if not problem.laws:  # joints alone: one solution
-            return resolve(dynamics)
+            found = resolve(dynamics)
+            self.residual = max(self.residual, _unbalanced(dynamics, own, found.x))
+            return found
         found = verified(problem, problem, start_of_blocks(dynamics, own), "recorded", tol=BORDER)
         self.fastest = np.maximum(self.fastest, np.abs(dynamics.v))
         off = SUMMED * (self.asked - 1) * EPS * self.fastest
         self.residual = max(self.residual, law_residual(dynamics, own, sums=self.asked, off=off))
+        self.residual = max(self.residual, _unbalanced(dynamics, own, found.x))
         return found.but(status=Status.SOLVED)
+
+
+def _unbalanced(dynamics: LocalDynamics, own: Mapping[str, Array], v: Array | None) -> float:
+    """Return how far reactions, those of joints among them, are from what leads to a velocity, relative."""
+    if v is None:
+        return 0.0
+    M, h = dynamics.M, dynamics.h
+    pushes = [(row.J.T, own[row.id]) for row in dynamics.rows if row.id in own]
+    gain = M @ v - h - sum((J @ p for J, p in pushes), np.zeros(len(v)))
+    size = np.abs(M) @ np.abs(v) + np.abs(h) + sum((np.abs(J) @ np.abs(p) for J, p in pushes), np.zeros(len(v)))
+    return relative(np.abs(gain), size)
 
 
 def _allowed(phases: Sequence[Phase], law: ImpactLaw) -> bool:

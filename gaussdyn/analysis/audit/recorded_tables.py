@@ -10,6 +10,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...errors import InputError
 from ...integrate.run.contact_history import Contact
+from ...integrate.run.setup import WORKS
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.run.uniqueness_checks import NOT_EXAMINED
 from ...mechanics.collision.tangent_frames import chart_of, into_chart
@@ -34,12 +35,26 @@ def steps_told(run: Trajectory) -> Array:
     return np.where(wrong, np.inf, 0.0)
 
 
+def first_state(run: Trajectory) -> bool:
+    """Whether nothing has happened yet at the first state: no step led there, nothing pushed, no work was done."""
+    if run.saved[0]:
+        return True
+    begins = run.t[0] == run.before_t[0]
+    begins &= np.array_equal(run.q[0], run.before_q[0]) and np.array_equal(run.v[0], run.before_v[0])
+    still = not any(one.reaction.any() for one in run.contacts(0))
+    done = [name for name in ("E", *WORKS) if name in run]
+    pushes = [name for key in run.rows for name in run.reaction_names(key)]
+    return bool(begins and still and not any(run[name][0] for name in (*done, *pushes)))
+
+
 def kept_by_impacts(run: Trajectory) -> dict[int, float]:
     """Return the fraction of all restitution that the impacts of every saved step kept, the least of them."""
     if "theta" in run.settings["stepper"]:
         return {}
     least = {int(step) - 1: 1.0 for step in run.saved if step > 0}
     for strike in run.impacts:
+        if not 0.0 <= strike.kept <= 1.0:
+            least[strike.step - 1] = math.nan
         if strike.step - 1 in least:
             least[strike.step - 1] = min(least[strike.step - 1], strike.kept)
     return least
@@ -80,6 +95,9 @@ def off_readings(run: Trajectory, readings: Readings, k: int, state: State, forc
 def places(contacts: Sequence[Contact], rows: Mapping[str, Row]) -> float:
     """Return how far points, directions and friction of contacts are from those of their rows (m, 1).
 
+    inf where they are between other bodies.
+
+
     Raises
     ------
     InputError
@@ -93,6 +111,8 @@ def places(contacts: Sequence[Contact], rows: Mapping[str, Row]) -> float:
         if len(contact.reaction) != row.size:
             given = f"{len(contact.reaction)} components of {contact.id}"
             raise InputError("contacts/size", given, f"{row.size}, as its row has", MEND)
+        if contact.between != row.between:
+            return math.inf
         far = max(far, abs(contact.mu - row.mu), abs(contact.mu_s - row.mu_s), _off(contact, row))
     return far
 

@@ -17,6 +17,7 @@ from ...arrays import Array
 NUMBERS = ("step", "t", "kept")
 LINES = ("impact", "problem", "index", "size")
 PLACES = ("q", "before", "after")
+KINDS = ("impact", "rest", "passage by impact", "passage by compliance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,11 +82,15 @@ def _problems(arrays: Mapping[str, Any]) -> list[list[dict[str, Array]]]:
     """Return the impulses of the velocity problems of every impact, by row id."""
     problems: list[list[dict[str, Array]]] = [[] for _ in arrays["t"]]
     most = len(arrays["index"])
+    if len(set(arrays["ids"].tolist())) < len(arrays["ids"]):
+        raise ValueError("impacts/ids: a row twice")
     for (i, j), key, p in _read(arrays, LINES, "impulse"):
         if i < 0 or not 0 <= j < most:
             raise ValueError(f"impact {i}, problem {j}")
         own = problems[i]
         own.extend({} for _ in range(j + 1 - len(own)))
+        if key in own[j]:
+            raise ValueError(f"{key} twice in impact {i}, problem {j}")
         own[j][key] = p
     return problems
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import get_args
 
 import numpy as np
 
 from ...arrays import IntArray
 from ..contact_modes import FREE, INACTIVE
-from ..stretch import WORDS, Stretch
+from ..mode_changes import ChangeKind
+from ..stretch import WORDS, NoteKind, Stretch
+from .uniqueness_checks import CHOSEN
 from .values import Event
 
 OPEN = -1
 STATE = np.array([OPEN if word in (FREE, INACTIVE) else WORDS.index(word) for word in WORDS])
+EVENT_KINDS = (*get_args(ChangeKind), *get_args(NoteKind), "active", CHOSEN)
 SAME = WORDS.index("degenerate")  # on the border of two modes: the state that it had, so that rounding makes no events
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
+from ..contact_modes import FREE
+from ..impact.history import KINDS
+from ..stretch import WORDS
 from .contact_history import COMPONENTS, MOST, ContactTable
+from .mode_events import EVENT_KINDS
 from .step_evidence import places_of
+from .uniqueness_checks import OUTCOMES
 from .values import StepTable
 
 if TYPE_CHECKING:
@@ -49,7 +54,7 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
         _array(f"state/{name}", getattr(run, name), shape)
     for name, column in run.columns.items():
         _array(f"columns/{name}", column.values, (n,))
-    _check_steps(run.steps)
+    _check_steps(run.steps, counted=bool(run.evidence))
     most = len(run.steps.t) if whole else np.iinfo(np.int64).max
     _indices("state/saved", run.saved, (n,), most + 1)
     if run.table is not None:
@@ -62,6 +67,11 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
 def _check_evidence(run: Trajectory, nq: int, nv: int) -> None:
     if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0", ANEW)
+    first = min(run.evidence, default=0)  # runs of earlier versions that were resumed have some from there on
+    if missing := {int(k) for k in run.saved if k >= first} - run.evidence.keys() if run.evidence else set():
+        raise InputError("evidence/step", f"no step {min(missing)}", "every saved step", ANEW)
+    _words("events/kind", [event.kind for event in run.events], EVENT_KINDS)
+    _words("impacts/kind", [strike.kind for strike in run.impacts], KINDS)
     for step, one in run.evidence.items():
         if not all(_finite(place, nq) for place in places_of(one)):
             raise InputError("evidence", f"step {step}", f"places of {nq} finite coordinates", ANEW)
@@ -87,13 +97,17 @@ def _check_certificates(run: Trajectory) -> None:
             raise InputError("certificates", proof.document[:40], allowed, ANEW)
 
 
-def _check_steps(steps: StepTable) -> None:
+def _check_steps(steps: StepTable, counted: bool) -> None:
+    """Refuse tables of steps that do not fit together; `counted`: they are none of an earlier version."""
     m = len(steps.t) if np.ndim(steps.t) == 1 else 0
     for name in ("t", "dt", "E", "friction_margin", "restitution"):
         _array(f"steps/{name}", getattr(steps, name), (m,))
     for name in ("status", "outcome"):
         _array(f"steps/{name}", getattr(steps, name), (m,), "U")
     _array("steps/events", steps.events, (m,), INTEGERS)
+    if m and steps.events.min() < 0 and (counted or (steps.events != -1).any()):  # -1: of an earlier version
+        raise InputError("steps/events", int(steps.events.min()), "numbers of events", ANEW)
+    _words("steps/outcome", steps.outcome, OUTCOMES)
 
 
 def _check_table(table: ContactTable, n: int) -> None:
@@ -114,6 +128,11 @@ def _check_table(table: ContactTable, n: int) -> None:
     _indices("contacts/offsets", table.offsets, (n + 1,), m + 1)
     if table.offsets[0] != 0 or table.offsets[-1] != m or (np.diff(table.offsets) < 0).any():
         raise InputError("contacts/offsets", "numbers that do not rise", f"rising numbers from 0 to {m}", ANEW)
+    _words("contacts/mode", table.mode, (FREE, *WORDS))
+    state = np.repeat(np.arange(n), np.diff(table.offsets))
+    lines = list(zip(state.tolist(), table.index.tolist(), strict=True))
+    if len(set(table.ids)) < len(table.ids) or len(set(lines)) < len(lines):
+        raise InputError("contacts/index", "a contact twice", "one line for a contact in a state", ANEW)
     if len(table.bodies) != len(table.ids):
         raise InputError("contacts/bodies", f"{len(table.bodies)} pairs", f"{len(table.ids)}, one for every id", ANEW)
 
@@ -183,6 +202,11 @@ def _array(name: str, x: Any, shape: tuple[int, ...], kinds: str = NUMBERS) -> N
     empty = kinds == "U" and found.size == 0  # files keep no words as no bytes
     if found.shape != shape or not (empty or found.dtype.kind in kinds):
         raise InputError(name, f"{found.dtype} of shape {found.shape}", f"shape {shape}", ANEW)
+
+
+def _words(name: str, found: Iterable[str], known: Collection[str]) -> None:
+    if strange := set(map(str, found)) - set(known):
+        raise InputError(name, ", ".join(sorted(strange)), ", ".join(sorted(set(known))), ANEW)
 
 
 def _indices(name: str, x: Any, shape: tuple[int, ...], end: int) -> None:

@@ -32,7 +32,7 @@ class StepEvidence:
     Attributes
     ----------
     acts : tuple of str
-        Ids of the rows that acted in it.
+        Ids of the rows that acted in a time step; of a step from event to event its arcs and impacts tell.
     place : Array or None, shape (nq,)
         See `Step.place`.
     foreseen : Array or None, shape (nq + nv,)
@@ -64,8 +64,8 @@ class StepEvidence:
             Shift({key: s for key, s in one.pushes.items() if s != 0.0}, one.place) for one in step.shifts
         )  # fmt: skip
         return cls(
-            acts=tuple(step.reactions), place=step.place, shifts=tuple(one for one in shifts if one.pushes),
-            foreseen=step.foreseen, tries=step.tries,
+            acts=tuple(step.reactions) if step.changes is None else (), place=step.place,
+            shifts=tuple(one for one in shifts if one.pushes), foreseen=step.foreseen, tries=step.tries,
             arcs=step.arcs, forces={key: r for key, r in step.forces.items() if r.any()},
         )  # fmt: skip
 
@@ -281,9 +281,9 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
     Raises
     ------
     KeyError, ValueError, IndexError
-        Arrays that do not fit together.
+        Arrays that do not fit together; lines that say something twice, or of a step or a pass that there is not.
     """
-    ids, passes = [str(key) for key in arrays["ids"]], _whole(arrays, "passes")
+    ids, passes = once("evidence/ids", [str(key) for key in arrays["ids"]]), _whole(arrays, "passes")
     if sum(passes) > len(arrays["shift"]):
         raise ValueError(f"{sum(passes)} passes with {len(arrays['shift'])} pushes")
     acts: dict[int, list[str]] = {int(step): [] for step in arrays["step"]}
@@ -295,6 +295,7 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
     lines = zip(*(_whole(arrays, name) for name in SHIFTS), arrays["shift"].tolist(), strict=True)
     for step, number, k, s in lines:
         shifts[step][number][ids[k]] = float(s)
+    _check_lines(arrays, passes)
     at = zip(_whole(arrays, "place_step"), arrays["place_pass"].tolist(), strict=True)
     places = dict(zip(at, arrays["place"], strict=True))
     tries = _tries(places)
@@ -308,6 +309,37 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
         )
         for step, found in acts.items()
     }  # fmt: skip
+
+
+def once(name: str, lines: Sequence[Any]) -> list[Any]:
+    """Return lines of a table as a list, each of which is there once.
+
+    Raises
+    ------
+    ValueError
+        One is there twice.
+    """
+    found = list(lines)
+    if len(set(found)) < len(found):
+        raise ValueError(f"{name}: {next(one for one in found if found.count(one) > 1)} twice")
+    return found
+
+
+def _check_lines(arrays: Mapping[str, Any], passes: Sequence[int]) -> None:
+    """Raise ValueError where lines are there twice, or belong to no step, to no pass, to no try."""
+    known = dict(zip(once("evidence/step", _whole(arrays, "step")), passes, strict=True))
+    for names in (ACTING, SHIFTS, PLACES, FORCES, ("foreseen_step",)):
+        if names[0] in arrays:
+            lines = once(names[0], list(zip(*(arrays[name].tolist() for name in names), strict=True)))
+            if strange := {line[0] for line in lines} - known.keys():
+                raise ValueError(f"{names[0]}: {min(strange)}, which is no saved step")
+    pushed = set(zip(*(arrays[name].tolist() for name in SHIFTS[:2]), strict=True))
+    placed = set(zip(*(arrays[name].tolist() for name in PLACES), strict=True))
+    for step, k in placed:
+        if (k >= 0 and (step, k) not in pushed) or (k < -2 and (step, k + 1) not in placed):
+            raise ValueError(f"place_pass: {k} of step {step}, which has no such pass")
+    if len(pushed) != sum(known.values()) or any(not 0 <= k < known[step] for step, k in pushed):
+        raise ValueError("shift_pass: passes in which nothing pushes")
 
 
 def _foreseen(arrays: Mapping[str, Any]) -> dict[int, Array]:

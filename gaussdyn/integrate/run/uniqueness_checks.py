@@ -21,6 +21,7 @@ OnMultiple = Literal["continue", "first", "raise"]
 EFFORTS = ("off", "start", "cheap", "full")
 ON_MULTIPLE = ("continue", "first", "raise")
 NOT_EXAMINED = "NOT_EXAMINED"
+OUTCOMES = ("UNIQUE", *NOT_UNIQUE, "NONE", "UNDECIDED", NOT_EXAMINED)
 CHOSEN = "chosen"  # kind of the event where a run took one of several motions
 FEW = 8  # contacts at the start up to which they are examined there
 LARGEST = 6000  # velocities up to which anything is examined: their mass matrix is a full one, 0.3 GB

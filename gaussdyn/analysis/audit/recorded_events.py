@@ -72,8 +72,8 @@ def _off(
     known = set() if run.table is None else set(run.table.ids)
     told = Counter((one.id, one.kind) for one in events if one.kind not in (*NOTES, CHOSEN) and one.id in known)
     due = Counter(_due(run, before, modes, _closed(run) if run.saved[k] == 1 else set()))
-    others = sum(not _may_be(run, k, one) for one in events if one.id not in known and one.kind != CHOSEN)
-    return sum(((told - due) + (due - told)).values()) + others
+    rows = run.rows.keys() | known
+    return sum(((told - due) + (due - told)).values()) + sum(one.id not in rows for one in events if one.kind != CHOSEN)
 
 
 def _closed(run: Trajectory) -> set[str]:
@@ -92,17 +92,38 @@ def _due(
             yield key, "lift_off" if now == FREE else "touchdown" if was == FREE else now
 
 
-def _may_be(run: Trajectory, k: int, event: Event) -> bool:
-    """Return whether an event of a row without modes on record may be: one that pushes has not lifted off."""
-    row = run.rows.get(event.id)
-    if event.kind in NOTES:
-        return row is not None or any(event.id == one for one in run.table.ids)  # type: ignore[union-attr]
-    if row is None or (event.kind not in TURNS and not _rubs(row)):
-        return False
-    r = run.reactions(event.id)
-    normal = np.zeros(2) if r is None or row["kind"] == "dry" else r[[k - 1, k], 0]
-    return not (event.kind == "touchdown" and normal[0] > 0.0) and not (event.kind == "lift_off" and normal[1] > 0.0)
+def untold(
+    run: Trajectory, k: int, before: Mapping[str, set[str]], possible: Mapping[str, set[str]]
+) -> float:  # fmt: skip
+    """Return how many events of the step to a saved state its rows without modes on record have too many or too few.
+
+    What they may be in before and after the step, by id (`step_figures.possible_modes`), has to allow the event, or to
+    allow that there is none; what does not act is open.
+    """
+    if run.saved[k] != run.saved[k - 1] + 1 or run.saved[k] == 1 or (run.steps.events < 0).any() or run.table is None:
+        return 0.0
+    known, found = set(run.table.ids), 0
+    events = {one.id: one.kind for one in events_of(run, k) if one.kind not in (*NOTES, CHOSEN)}
+    for key in (before.keys() | possible.keys() | events.keys()) - known:
+        was, now = _states(before.get(key)), _states(possible.get(key))
+        found += key in run.rows and not _allowed(events.get(key), was, now)
+    return float(found)
 
 
-def _rubs(row: Mapping[str, float]) -> bool:
-    return max(float(row.get(name, 0.0)) for name in ("mu", "mu_s", "cap", "cap_s")) > 0.0
+def _states(words: set[str] | None) -> set[str]:
+    """Return in which states a row may be that may be called so: open where it did not act, any on a border."""
+    words = {FREE} if words is None else words
+    if BORDER in words:
+        return {FREE, "active", "stick", "slip"}
+    return {FREE if word in (FREE, INACTIVE) else word for word in words}
+
+
+def _allowed(kind: str | None, was: set[str], now: set[str]) -> bool:
+    """Return whether a row may go from one of these states to one of those with this event, None: without any."""
+    if kind is None:
+        return bool(was & now)
+    if kind == "lift_off":
+        return FREE in now and was != {FREE}
+    if kind == "touchdown":
+        return FREE in was and now != {FREE}
+    return kind in now and not was <= {FREE, kind}

@@ -87,6 +87,13 @@ class RecordedStep:
     scheme: Scheme
     dynamics: LocalDynamics
 
+    @property
+    def bounces(self) -> bool:
+        """Whether a row that pushes restores something: else there is no restitution of which a part could be kept."""
+        pushed = {key for key in self.record.evidence.acts if self.record.impulses[key].any()}
+        first = (row for row in self.record.begin if row.id in pushed)
+        return any(_restitution(row, self.scheme).any() for row in first)
+
     @classmethod
     def of(cls, record: Record, scheme: Scheme) -> RecordedStep:
         """Evaluate the system for a step."""

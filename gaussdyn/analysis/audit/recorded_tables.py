@@ -9,6 +9,7 @@ import numpy as np
 
 from ...arrays import EPS, Array
 from ...errors import InputError
+from ...integrate.contact_modes import FREE
 from ...integrate.run.contact_history import Contact
 from ...integrate.run.setup import WORKS
 from ...integrate.run.trajectory import Trajectory
@@ -17,6 +18,7 @@ from ...mechanics.collision.tangent_frames import chart_of, into_chart
 from ...mechanics.joints.columns import Readings
 from ...mechanics.rows import Row
 from ...mechanics.state import State
+from ...mechanics.system import System
 
 SAME = 1e-9  # m per m of the coordinates, and of directions: points and frames are those of the rows
 MEND = "The file is damaged: gaussdyn run SCENE --out run.h5 makes it again."
@@ -41,7 +43,7 @@ def first_state(run: Trajectory) -> bool:
         return True
     begins = run.t[0] == run.before_t[0]
     begins &= np.array_equal(run.q[0], run.before_q[0]) and np.array_equal(run.v[0], run.before_v[0])
-    still = not any(one.reaction.any() for one in run.contacts(0))
+    still = not any(one.reaction.any() or one.mode != FREE for one in run.contacts(0))
     done = [name for name in ("E", *WORKS) if name in run]
     pushes = [name for key in run.rows for name in run.reaction_names(key)]
     return bool(begins and still and not any(run[name][0] for name in (*done, *pushes)))
@@ -90,6 +92,16 @@ def off_readings(run: Trajectory, readings: Readings, k: int, state: State, forc
     found = readings.read(state.t, state.q, state.v, forces, angles)
     sizes = [max(1.0, float(np.abs(run[name]).max())) for name in names]
     return max(abs(float(run[name][k]) - x) / size for name, x, size in zip(names, found, sizes, strict=True))
+
+
+def off_sensors(run: Trajectory, system: System) -> Array:
+    """Return for every saved state how far the columns of sensors are from what they read there, over the largest."""
+    far, sense = np.zeros(len(run)), getattr(system, "sense", None)
+    for name, (_, values) in {} if sense is None else sense(run).items():
+        if name in run:
+            off = np.abs(run[name] - values) / max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
+            far = np.maximum(far, np.where(np.isnan(run[name]) & np.isnan(values), 0.0, off))
+    return far
 
 
 def places(contacts: Sequence[Contact], rows: Mapping[str, Row]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -51,13 +52,14 @@ def unbalanced(step: RecordedStep) -> tuple[Array, Array]:
 def laws(step: RecordedStep) -> float:
     """Return the residual E of the impulses in the contact problem of the step; inf where others push, too.
 
-    And where the laws hold for an end that is not nearly the one that the step has.
+    And where the laws hold for an end that is not nearly the one that the step has, or where a part of the restitution
+    is said to be kept and there is none.
     """
     acting, impulses = {row.id for row in step.dynamics.rows}, step.record.impulses
     rounding = EXACT * max((float(np.abs(p).max()) for p in impulses.values()), default=0.0)
     if any((np.abs(p) > rounding).any() for key, p in impulses.items() if key not in acting):
         return float("inf")
-    if not _as_foreseen(step):
+    if not _as_foreseen(step) or (step.record.kept != 1.0 and not step.bounces):
         return float("inf")
     return law_residual(with_joints_held(step), impulses, off=_left_by_passes(step))
 
@@ -122,37 +124,43 @@ def with_joints_held(step: RecordedStep) -> LocalDynamics:
     return replace(d, rows=(Row(id="joints", kind="bilateral", J=J, rate=rate, drift=0.0 * rate), *free))
 
 
-def modes(step: RecordedStep, said: dict[str, str]) -> float:
+def modes(step: RecordedStep, said: Mapping[str, str], possible: Mapping[str, set[str]]) -> float:
     """Return how many rows are said to be in a mode that their velocities and impulses do not have.
 
     Parameters
     ----------
     step : RecordedStep
-    said : dict of str to str
+    said : mapping of str to str
         Modes by row id.
+    possible : mapping of str to set of str
+        See `possible_modes`.
     """
     acting = {row.id for row in step.dynamics.rows}
     wrong = sum(mode != "open" for key, mode in said.items() if key not in acting)
+    return float(wrong + sum(said[key] not in words for key, words in possible.items() if key in said))
+
+
+def possible_modes(step: RecordedStep) -> dict[str, set[str]]:
+    """Return what the rows that acted may be called by their velocities and impulses, joints aside: `_words`, by id."""
     d = with_joints_held(step)
     problem = assemble(d)
     if not problem.laws:
-        return float(wrong)
+        return {}
     from ...programs.solution.residual_kernels import block_mode
 
     r = start_of_blocks(d, step.record.impulses)
     u, table, rho = problem.motion(r), problem.table, problem.rho
     floor = EXACT * float(np.abs(r).max(initial=0.0))
-    speeds = np.abs(step.record.state.v)
+    speeds, words = np.abs(step.record.state.v), dict[str, set[str]]()
     parts = [part for part in blocks(d) if part.law is not None]
     borders = _borders(d, problem)
     for b, part in enumerate(parts):
-        key, at = part.active.row.id, slice(table.start[b], table.start[b + 1])
+        at, row = slice(table.start[b], table.start[b + 1]), part.active.row
         mine, ours = np.ascontiguousarray(u[at]), np.ascontiguousarray(r[at])
         found = {int(block_mode(table.code[b], len(mine), table.P[b], mine, ours, rho[b], tol)) for tol in borders[b]}
-        row = part.active.row
         closed = abs(float(mine[0])) <= EXACT * float((np.abs(row.J) @ speeds).max())  # up to rounding
-        wrong += key in said and said[key] not in _words(found, closed, float(ours[0]), floor, row)
-    return float(wrong)
+        words[row.id] = _words(found, closed, float(ours[0]), floor, row)
+    return words
 
 
 def _borders(d: LocalDynamics, problem: ComplementarityProblem) -> Array:

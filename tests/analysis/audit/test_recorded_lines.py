@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import h5py
 import numpy as np
 import pytest
-from falsified import jointed
+from falsified import jointed, robot, with_column
+from small_systems import Ball
 
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.errors import SceneError
@@ -15,6 +17,8 @@ from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics.state import State
+from gaussdyn.scenes.catalogue import build
 
 STEPPERS = {"located": EventDriven(), "stepped": MoreauJean(dt=0.01)}
 
@@ -78,6 +82,7 @@ JUDGED = {
     "contact_places": [("stepped", {"contacts__bodies": first(b"a")}), ("located", {"contacts__bodies": first(b"c")})],
     "event_table": [("stepped", {"events__kind": first(b"lift_off")}), ("stepped", {"events__t": more(-1e-3)}),
                     ("stepped", {"events__id": first(b"a/b")})],
+    "laws": [("stepped", {"steps__restitution": first(0.9)})],
     "step_table": [("located", {"impacts__kept": first(1.2)})],
     "impulses": [("located", {"contacts__reaction": more(1e-6)})],
     "forces": [("located", {"evidence__force": more(1e-3)})],
@@ -116,6 +121,33 @@ def test_the_runs_themselves_pass_from_disk(tmp_path, name):
     system = put(tmp_path / "run.h5", name)
     verdict = audit(Trajectory.load(tmp_path / "run.h5"), system)
     assert verdict.passed, verdict.explain()
+
+
+def test_events_of_rows_without_bodies_follow_from_the_laws(tmp_path):
+    """Modes of such rows are not on record: what velocities and impulses allow says which events there are."""
+    system, state = Ball(0.0), State(q=[0.05], v=[0.0])
+    run = simulate(system, state, 0.2, stepper=MoreauJean(dt=0.01))
+    assert [one.kind for one in run.events] == ["touchdown"]
+    for events in ((), (replace(run.events[0], kind="lift_off"),), (replace(run.events[0], id="ball/roof"),)):
+        steps = replace(run.steps, events=run.steps.events * len(events))
+        assert not audit(replace(run, events=events, steps=steps), system).passed
+
+
+def test_columns_of_sensors_are_read_again():
+    system, state = robot(0.1, 5e-3)()[:2]
+    run = simulate(system, state, 0.05, stepper=MoreauJean(dt=0.01))
+    assert audit(run, system).passed
+    false = with_column(run, "joint_force.x", 2, run["joint_force.x"][2] + 1e-6)
+    assert {one.name for one in audit(false, system).series if not one.passed} == {"sensor_columns"}
+
+
+def test_a_small_impulse_beside_a_large_momentum_is_noticed():
+    """A slider with clearance leaves its walls: its impulses there are a millionth of the momentum of the crank."""
+    scene = build("slider_clearance")
+    run = simulate(scene.system, scene.state, 0.0148, stepper=MoreauJean(dt=1.5e-4), save=97)
+    assert audit(run, scene.system).passed
+    false = with_column(run, "left_top.r_N", 1, run["left_top.r_N"][1] * (1.0 + 2.6e-6))
+    assert not audit(false, scene.system).passed
 
 
 def test_steps_from_event_to_event_keep_no_rows_that_acted():

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
+from .._kept import kept
 from ..arrays import Array
 from ..mechanics.rows import Row
 from .snapshot import Activation, LocalDynamics
@@ -58,11 +58,11 @@ class ActiveSet:
         return any(active.rough for active in self.rows)
 
 
-@lru_cache(maxsize=8)
+@kept
 def active_set(dynamics: LocalDynamics) -> ActiveSet:
     """Return the constraints that act at this state; PENETRATING takes precedence over IMPACT_NEEDED.
 
-    Every stage of a solve asks this of the same snapshot, so the last answers are kept.
+    Every stage of a solve asks this of the same snapshot, which keeps the answer.
     """
     if dynamics.level == "velocity":
         found = tuple(ActiveRow(row=row, w=_offset(dynamics, row)) for row in dynamics.rows if _near(dynamics, row))

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .._kept import kept
 from ..arrays import Array, finite_only
 from ..errors import InputError
 from ..mechanics.rows import Row
@@ -93,9 +94,9 @@ def assemble(dynamics: LocalDynamics) -> ComplementarityProblem:
     return _assembled(dynamics)
 
 
-@lru_cache(maxsize=8)
+@kept
 def _assembled(dynamics: LocalDynamics) -> ComplementarityProblem:
-    """Return the problem at a state; the last answers are kept."""
+    """Return the problem at a state."""
     parts = blocks(dynamics)
     held = [part for part in parts if part.law is None and part.active.row.kind != "dry"]
     given = [part for part in parts if part.law is None and part.active.row.kind == "dry"]
@@ -125,9 +126,9 @@ def _absolute_directions(laws: Sequence[Block], nv: int) -> Array | None:
     return _rows([_absolute(part) for part in laws], nv).T
 
 
-@lru_cache(maxsize=8)
+@kept
 def blocks(dynamics: LocalDynamics) -> tuple[Block, ...]:
-    """Return every constraint that acts as a block, in the order of the rows; the last answers are kept.
+    """Return every constraint that acts as a block, in the order of the rows.
 
     Raises
     ------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -79,6 +79,8 @@ class LocalDynamics:
     control : Array or None
     x_free : Array, shape (nv,)
         The motion without reactions: M x_free = h.
+    answers : dict
+        What was asked of it, see `_kept`.
     """
 
     system: System
@@ -95,6 +97,7 @@ class LocalDynamics:
     activation: Activation
     control: Array | None = None
     x_free: Array = field(init=False, repr=False)
+    answers: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x_free", solve_spd(self.factor, self.h))

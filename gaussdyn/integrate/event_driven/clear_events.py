@@ -211,7 +211,7 @@ class PassedSteps:
         spans = np.array([(one.start.t, one.end.t - one.start.t, one.end.t) for one in every])
         told = np.zeros(0) if self.task.control is None else self.task.control
         held = np.array([row.kind == "bilateral" for row in rows], dtype=np.bool_)
-        numbers = {id(one.then): [_number(one.then, row) for row in rows] for one in every}
+        numbers = _numbers_along([one.then for one in every], rows)
         places = list(first.then.places.values())
         at = [i for k in listed.tolist() for i in range(places[k].start, places[k].stop)]
         return Stretch(
@@ -224,7 +224,7 @@ class PassedSteps:
             ),
             depth=gap[:, ~held].min(axis=1, initial=0.0), joint=np.abs(gap[:, held]).max(axis=1, initial=0.0),
             of=constraints_of(rows), gap=gap, impulses=np.array([one.impulses for one in every])[:, at],
-            mode=np.array([numbers[id(one.then)] for one in every], dtype=np.int64), limits=limits_of(rows),
+            mode=np.array(numbers, dtype=np.int64), limits=limits_of(rows),
             changes=tuple([(k, one.change) for k, one in enumerate(every)]),
             impacts=tuple([(k, one.impact) for k, one in enumerate(every) if one.impact is not None]),
         )  # fmt: skip
@@ -412,6 +412,15 @@ def _forces(then: Phase, begun: Begun) -> dict[str, Array]:
 def _number(phase: Phase, row: Row) -> int:
     """Return the number of what a row does in a phase, as a run records it."""
     return NUMBER[FREE if row.kind == "bilateral" else phase.modes[row.id].name(row)]
+
+
+def _numbers_along(phases: Sequence[Phase], rows: Sequence[Row]) -> list[list[int]]:
+    """Return the numbers of what rows do in phases that follow one another, most of which are the one before."""
+    found, last = list[list[int]](), None
+    for phase in phases:
+        found.append(found[-1] if phase is last else [_number(phase, row) for row in rows])
+        last = phase
+    return found
 
 
 def rows_beside(whole: System, rows: tuple[Row, ...], acted: Collection[str]) -> tuple[Row, ...]:

@@ -238,7 +238,7 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
 def _at_end(segment: Segment) -> LocalDynamics:
     """Return the dynamics where a segment is."""
     now, control = segment.now, segment.task.control
-    here = now is not None and (now.t, id(now.q), id(now.v)) == (segment.t, id(segment.q), id(segment.v))
+    here = now is not None and now.t == segment.t and now.q is segment.q and now.v is segment.v
     known = (now.rows, now.h) if now is not None and here else None
     closed = segment.closed if segment.entered else segment.task.accuracy.activation
     return snapshot(segment.system, segment.state(), activation=closed, control=control, known=known)
@@ -250,7 +250,11 @@ def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
         return rows_beside(segment.system, known, segment.account.acted)
     near = near_of(segment.task.given, segment.state(), 0.0)
     rows = {row.id: row for row in rows_of(near, segment.t, segment.q, segment.v)}
-    for system in {id(system): system for key, system in segment.account.acted.items() if key not in rows}.values():
+    systems: list[System] = []
+    for key, system in segment.account.acted.items():
+        if key not in rows and not any(system is one for one in systems):
+            systems.append(system)
+    for system in systems:
         acted = [row for row in rows_of(system, segment.t, segment.q, segment.v) if row.id in segment.account.acted]
         rows = {row.id: row.but(gap=max(row.gap, 0.0)) for row in acted} | rows
     return tuple(rows[key] for key in sorted(rows))

@@ -94,6 +94,7 @@ class PlanarSystem:
     _found: tuple[Contact, ...] | None = field(init=False, repr=False)
     _mass: Array = field(init=False, repr=False)
     _weight: Array = field(init=False, repr=False)
+    answers: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
     same_laws: ClassVar[bool] = True  # of rows, at all states
 
     __repr__ = brief
@@ -162,8 +163,13 @@ class PlanarSystem:
         """Return the system with those contacts of its shapes that may act within dt (s), and no others."""
         if self.detector is None or self._found is not None:
             return self
+        return self._listed(self._detected(q, v, dt))
+
+    def _listed(self, found: tuple[Contact, ...]) -> PlanarSystem:
+        """Return the system with these contacts of its shapes."""
         frozen = copy.copy(self)
-        object.__setattr__(frozen, "_found", self._detected(q, v, dt))
+        object.__setattr__(frozen, "_found", found)
+        object.__setattr__(frozen, "answers", {})
         return frozen
 
     def distances(self, q: Array, reach: float) -> dict[tuple[str, str], float]:
@@ -182,9 +188,7 @@ class PlanarSystem:
         q, reach = place_and_reach(q, reach, self.nq)
         if self.detector is None:
             return self
-        frozen = copy.copy(self)
-        object.__setattr__(frozen, "_found", self._detected(q, np.zeros(self.nv), 1.0, reach))
-        return frozen
+        return self._listed(self._detected(q, np.zeros(self.nv), 1.0, reach))
 
     @property
     def contact_count(self) -> int:
@@ -213,9 +217,7 @@ class PlanarSystem:
     def taking(self, ids: Collection[str], other: PlanarSystem) -> PlanarSystem:
         """Return the system with those contacts of shapes that are named, of its own and of another `near`."""
         found = {contact.id: contact for one in (other, self) for contact in one._found or ()}
-        frozen = copy.copy(self)
-        object.__setattr__(frozen, "_found", tuple(found[key] for key in sorted(found) if key in ids))
-        return frozen
+        return self._listed(tuple(found[key] for key in sorted(found) if key in ids))
 
     def extent(self, contact: str) -> Extent | None:
         """Return where the features of a contact of shapes end; None where they do not."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..._kept import kept
 from ...arrays import Array, IntArray
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor, Part
@@ -62,7 +62,7 @@ def serves(system: PlanarSystem) -> bool:
     return served and all(isinstance(one, FORCES) for one in system.forces)
 
 
-@lru_cache(maxsize=32)
+@kept
 def tables_of(system: PlanarSystem) -> PlanarTables | None:
     """Return the tables of a system; None where it has contacts not listed yet, or parts without a table.
 

@@ -32,7 +32,7 @@ def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:
     rests = {(key, one.record.t) for one in motion.impacts if one.record.kind == "rest" for key in one.moved}
     changing = near_of(motion.whole, motion.start, 0.0) is not motion.whole
     known = changes | rests | (strikes if changing else set())
-    found = _idle_events(motion) + _misnamed(motion, after)
+    found = _idle_events(motion) + _misnamed(motion, after, later)
     for before, then in pairwise((*motion.arcs, *after)):
         found += sum(not _noted(known, key, before.arc.t_end) for key in _changed(before, then, changing))
     for one in motion.impacts:
@@ -47,9 +47,14 @@ def _idle_events(motion: RecordedMotion) -> int:
     return sum(min(abs(t - other) for other in times) > _near(t) for t in known)
 
 
-def _misnamed(motion: RecordedMotion, after: Sequence[RecordedArc]) -> int:
-    """Return how many events say what modes and jumps around them do not: the last one of each row at each time."""
+def _misnamed(motion: RecordedMotion, after: Sequence[RecordedArc], later: Sequence[Event]) -> int:
+    """Return how many events say what modes and jumps around them do not: the last one of each row at each time.
+
+    Where the next step begins with an event of the row, that one says what follows; what comes to rest at once after
+    infinitely many impacts stays closed, whatever it would have done.
+    """
     last: dict[tuple[str, float], list[Event]] = {}
+    again = {event.id for event in later if event.t <= motion.state.t + _near(event.t)}
     for event in motion.events:
         last.setdefault((event.id, event.t), []).append(event)
     found = 0
@@ -57,17 +62,19 @@ def _misnamed(motion: RecordedMotion, after: Sequence[RecordedArc]) -> int:
         blows = sum(key in one.moved and one.record.kind == "impact" and one.record.t == t for one in motion.impacts)
         found += sum(one.kind == "impact" for one in events) > blows
         found += events[-1].kind == "impact" and any(one.kind in STRUCK for one in events)
+        rested = any(key in one.moved and one.record.kind == "rest" and one.record.t == t for one in motion.impacts)
+        if rested or (key in again and abs(t - motion.state.t) <= _near(t)):
+            continue
         found += events[-1].kind in STRUCK and not _as_named(events[-1].kind, *_modes_at(motion, after, key, t))
     return found
 
 
 def _modes_at(motion: RecordedMotion, after: Sequence[RecordedArc], key: str, t: float) -> tuple[str, str]:
-    """Return the modes of a row along the arcs that end and begin at a time, "" where it has none or there is none."""
+    """Return the modes of a row along the arcs that end and begin at a time, "" where there is none, or more."""
     arcs = [one.arc for one in (*motion.arcs, *after)]
-    before = next((arc for arc in reversed(arcs) if abs(arc.t_end - t) <= _near(t)), None)
-    then = next((arc for arc in arcs if abs(arc.t - t) <= _near(t)), None)
-    modes = [None if arc is None else arc.modes.get(key, FREE) for arc in (before, then)]
-    return modes[0] or "", modes[1] or ""
+    before = [arc.modes for arc in arcs if abs(arc.t_end - t) <= _near(t)]
+    then = [arc.modes for arc in arcs if abs(arc.t - t) <= _near(t)]
+    return tuple(found[0].get(key, FREE) if len(found) == 1 else "" for found in (before, then))  # type: ignore[return-value]
 
 
 def _as_named(kind: str, before: str, then: str) -> bool:

@@ -18,7 +18,6 @@ from ...integrate.stepper import Repeats, for_run, near_of
 from ...integrate.stepper_names import from_settings
 from ...integrate.time_stepping.scheme import ROUNDING
 from ...mechanics.system import System
-from ...mechanics.trees.system import TreeSystem
 from . import motion_figures as moving
 from . import step_figures as figures
 from .audit_check import AuditCheck
@@ -35,8 +34,7 @@ from .repeated_step import repeated_step
 from .saved_rows import SavedState
 
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
-BALANCED = 5e-12  # of the momentum: steps leave 1e-14, in joint coordinates (`PASSES`) more
-RECORDED = {**FIGURES, "modes": 0.0, "work": 1e-10, "events": 0.0}
+RECORDED = {**FIGURES, "momentum": figures.PASSES, "modes": 0.0, "work": 1e-10, "events": 0.0}
 CORRECTED = 1e-7  # SI: a hundred times the gaps and rates that count as closed and as zero
 FOLLOWED = dict.fromkeys(("kinematics", "momentum", "work"), moving.FOLLOWED)
 MOVED = {
@@ -69,8 +67,7 @@ def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dic
         off = max(CLOSED, ROUNDING * float(np.abs(run.q).max(initial=0.0)))
         series.append(AuditCheck(name="joints", t=run.t[1:], values=at_states[1:, 4], tol=off, unit="m"))
     if stepper is None:
-        tolerances = RECORDED if isinstance(system, TreeSystem) else {**RECORDED, "momentum": BALANCED}
-        return series + _checks(run, tolerances, table), dict(zip(NCP, nine.T, strict=True))
+        return series + _checks(run, RECORDED, table), dict(zip(NCP, nine.T, strict=True))
     if located:
         return _moved(run, system, series), {}
     return series + _repeated(run, system, stepper), {}

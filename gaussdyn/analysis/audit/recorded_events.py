@@ -39,6 +39,7 @@ def events_due(run: Trajectory) -> Array:
         events = events_of(run, k)
         found[k] = _said_twice(run, k, events) + sum(a.t > b.t for a, b in pairwise(events))
         if not stepped:
+            found[k] += sum(event.kind in NOTES for event in events)
             continue
         found[k] += sum(event.t != run.t[k] for event in events if event.kind != CHOSEN)
         if k > 0 and run.saved[k] == run.saved[k - 1] + 1:

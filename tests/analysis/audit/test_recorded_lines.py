@@ -81,7 +81,7 @@ JUDGED = {
                  ("located", {"steps__friction_margin": first(1.5)})],
     "contact_places": [("stepped", {"contacts__bodies": first(b"a")}), ("located", {"contacts__bodies": first(b"c")})],
     "event_table": [("stepped", {"events__kind": first(b"lift_off")}), ("stepped", {"events__t": more(-1e-3)}),
-                    ("stepped", {"events__id": first(b"a/b")})],
+                    ("stepped", {"events__id": first(b"a/b")}), ("located", {"events__kind": first(b"crowded")})],
     "laws": [("stepped", {"steps__restitution": first(0.9)})],
     "step_table": [("located", {"impacts__kept": first(1.2)})],
     "impulses": [("located", {"contacts__reaction": more(1e-6)})],

@@ -45,6 +45,7 @@ from ..records import (
     MU,
     MU_R,
     MU_S,
+    PLANAR,
     SOFT,
     UNILATERAL,
     Data,
@@ -58,8 +59,9 @@ from .near_solution import room as near_room
 from .velocity_space import diagonal_blocks, take_rows
 
 GUIDED, ROLLING, TORSIONAL = 2, 6, 8  # further codes of `programs.laws.projections`
-BLOCKS, BLOCK_ROWS, JOINT_ROWS, FORMED, ASSEMBLED = range(5)  # entries of `Problem.counts`
+BLOCKS, BLOCK_ROWS, JOINT_ROWS, FORMED, ASSEMBLED, APART = range(6)  # entries of `Problem.counts`
 MANY = 1.4  # rows for each velocity from which on problems are solved in velocity space
+CROWD = 24  # contacts from which on bodies in the plane are looked at island by island
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
 
@@ -72,9 +74,9 @@ class Problem(NamedTuple):
     ----------
     attempts : int
         Address of `first_attempts`.
-    counts : IntArray, shape (5,)
+    counts : IntArray, shape (6,)
         How many BLOCKS there are, BLOCK_ROWS of these and JOINT_ROWS. FORMED: whether A and W are there. ASSEMBLED:
-        how often rows were put.
+        how often rows were put. APART: whether it is solved island by island.
     block : IntArray, shape (n,)
         The constraint of every block.
     at : IntArray, shape (m,)
@@ -137,7 +139,7 @@ def room(layout: Layout, data: Data) -> Problem:
     """Return a problem for up to as many constraints and rows as there is room for."""
     n, m, nv = len(layout.kind), len(layout.reach), len(data.v)
     square = [np.zeros((k, whole_fours(m))) for k in (m, m, max(m, nv))]
-    whole = [np.zeros(k, dtype=np.int64) for k in (5, n, m, n, n + 1, m)]
+    whole = [np.zeros(k, dtype=np.int64) for k in (6, n, m, n, n + 1, m)]
     sparse = np.zeros(m * m + 3), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
     Z = np.zeros((m, nv))
     rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6))
@@ -313,13 +315,26 @@ def share_bodies(layout: Layout, problem: Problem) -> bool:
     return False
 
 
+@kernel("boolean(Layout, Problem)", borrows=True)
+def comes_apart(layout: Layout, problem: Problem) -> bool:
+    """Return whether the problem is one of many contacts of shapes in the plane, and of nothing else."""
+    if layout.who != PLANAR or problem.counts[JOINT_ROWS] > 0 or problem.counts[BLOCKS] < CROWD:
+        return False
+    apart = True
+    for b in range(problem.counts[BLOCKS]):
+        plain = problem.code[b] == FRICTIONLESS or (problem.code[b] == COULOMB and problem.P[b, 1] <= problem.P[b, 0])
+        apart = apart and plain and problem.block[b] >= layout.counts[FIXED]
+    return bool(apart)
+
+
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
 def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put what passes need of the rows that act; False if joints depend on one another."""
     problem.near.size[0] = problem.counts[FORMED] = 0
     problem.near.size[2] = int(share_bodies(layout, problem))
     problem.counts[ASSEMBLED] += 1
-    many = (
+    problem.counts[APART] = int(comes_apart(layout, problem))
+    many = problem.counts[APART] != 0 or (
         problem.counts[JOINT_ROWS] == 0
         and problem.counts[BLOCKS] > 1
         and problem.counts[BLOCK_ROWS] >= MANY * len(data.v)

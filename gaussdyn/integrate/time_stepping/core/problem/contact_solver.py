@@ -16,8 +16,9 @@ from .....programs.blocks.small.attempts import one_alone
 from .....programs.laws.projections import TABLE
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
 from ..records import ALL_ROWS, ALONE, FIXED, PLUS, Data, Layout, Rows
-from .contact_problem import BLOCK_ROWS, BLOCKS, GUIDED, JOINT_ROWS, Problem, require, residual, weight
+from .contact_problem import APART, BLOCK_ROWS, BLOCKS, GUIDED, JOINT_ROWS, Problem, require, residual, weight
 from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, look, near_solution, share
+from .planar_islands import solve_in_islands
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
@@ -162,7 +163,9 @@ def solve_contacts(
     for b in range(blocks):
         capped = capped or problem.code[b] == CAPPED
     rests, table = rests_stronger(problem), (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
-    if not rests:
+    if problem.counts[APART] and solve_in_islands(layout, rows, data, problem, tol):
+        E = residual(problem, size)
+    elif not rests:
         E = near_solution(problem.near, problem.W, q, table, rho, r, (tol, rough), size)
     if not max(tol, rough) >= E:
         require(layout, rows, data, problem)

@@ -9,7 +9,7 @@ from ...arrays import Array, IntArray
 from ..time_stepping.core.contact_list import forget_rows
 from ..time_stepping.core.evaluate import put_motion, put_poses
 from ..time_stepping.core.problem.contact_problem import Problem
-from ..time_stepping.core.projection import Push
+from ..time_stepping.core.problem.pushes import Push
 from ..time_stepping.core.records import (
     AHEAD,
     ALL,

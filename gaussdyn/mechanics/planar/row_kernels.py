@@ -177,14 +177,28 @@ def disc_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array
         J[2 * k + 1, ib + 2] += arm_b
 
 
+@kernel(f"void({I2}, int64, {A2})", borrows=True)
+def clear_contact(numbers: IntArray, k: int, J: Array) -> None:
+    """Clear the rows of a contact, where its bodies are."""
+    for side in range(2):
+        i, turns = numbers[k, A + 2 * side], numbers[k, TURNS_A + 2 * side]
+        for j in range(i, i + 2 + turns if i >= 0 else i):
+            J[2 * k, j] = J[2 * k + 1, j] = 0.0
+
+
 @kernel(f"void({A1}, int64, {I2}, {A2}, {A2}, {A2})", borrows=True)
 def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, found: Array) -> None:
-    """Fill in J (2 n, nv), and gap, rates and drifts in `found` (n, 7), of n constraints; dry rows have one row."""
+    """Fill in J (2 n, nv), and gap, rates and drifts in `found` (n, 7), of n constraints; dry rows have one row.
+
+    Rows of contacts are zero but for the bodies that these are of, before and after.
+    """
     k, n = 0, len(numbers)
     for i in range(n):
-        for row in range(2 * i, 2 * i + (2 if numbers[i, KIND] in (CONTACT, DISC) else 1)):
+        if numbers[i, KIND] in (CONTACT, DISC):
+            clear_contact(numbers, i, J)
+        else:
             for j in range(nv):
-                J[row, j] = 0.0
+                J[2 * i, j] = 0.0
         found[i, RATE + 1] = found[i, DRIFT + 1] = 0.0
     while k < n:
         if numbers[k, KIND] == OFFSET:

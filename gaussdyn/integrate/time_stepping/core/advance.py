@@ -83,7 +83,7 @@ class CompiledSystem(InPieces):
         """Work on these arrays from now on."""
         from ...._jit import Held
         from .problem.contact_problem import room as solver_room
-        from .projection import room as push_room
+        from .problem.pushes import room as push_room
         from .step import Simulation
         from .work_space import UNSEEN, room
 

@@ -317,13 +317,17 @@ def list_contacts(model: Model, data: Data, now: IntArray, dt: float) -> bool:
 
 @kernel("boolean(Model)", borrows=True)
 def misses(model: Model) -> bool:
-    """Return whether a step of bodies in space has ended in a contact that was not listed."""
+    """Return whether a step of bodies has ended in a contact that was not listed."""
+    if len(model.touches.missed) > 0:
+        return bool(model.touches.missed[0] > 0)
     return len(model.shapes.numbers) > 0 and model.shapes.numbers[MISSED] > 0.0
 
 
 @kernel("void(Model)", borrows=True)
 def forget_missed(model: Model) -> None:
     """List contacts by the speeds at the start again."""
+    if len(model.touches.missed) > 0:
+        model.touches.missed[0] = 0
     if len(model.shapes.numbers) > 0:
         model.shapes.numbers[MISSED] = 0.0
 

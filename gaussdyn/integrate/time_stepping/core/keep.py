@@ -7,7 +7,7 @@ import math
 from ...._jit import kernel
 from ..kept import PLACED, ROWS, SHIFTED, TRIED, Kept
 from .problem.dependent_joints import COUNT, LOOKED
-from .projection import TAKEN, Push
+from .problem.pushes import TAKEN, Push
 from .records import ALL, ALL_ROWS, FIXED, LOGGED, PLANAR, SOFT, Data, Model
 from .work_space import UNSEEN, Work
 

@@ -16,7 +16,8 @@ from .evaluate import force_at, gaps_at, move, rows_at
 from .linear import multiply_abs, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
-from .projection import FAILED, TAKEN, Push, keep_shifts_if_near, left, limit, project, shift_ahead, violation
+from .problem.pushes import TAKEN, Push
+from .projection import FAILED, keep_shifts_if_near, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,

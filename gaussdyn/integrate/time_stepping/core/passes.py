@@ -28,8 +28,9 @@ from .pass_end import (
 from .problem.contact_problem import BLOCK_ROWS, BLOCKS, JOINT_ROWS, Problem, assemble, gather
 from .problem.contact_solver import claimed, hold, solve
 from .problem.dependent_joints import contrary
+from .problem.pushes import Push
 from .problem.standstill import bring_to_rest
-from .projection import STALE, Push, joints_alone, limit, violation
+from .projection import STALE, joints_alone, limit, violation
 from .records import (
     ALL,
     BEFORE,

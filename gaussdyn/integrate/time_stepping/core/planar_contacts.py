@@ -20,6 +20,7 @@ from ....mechanics.planar.row_kernels import (
     TURNS_B,
     A,
     B,
+    clear_contact,
     planar_rows,
 )
 from ....mechanics.planar.search import BELT as SURFACE
@@ -62,6 +63,7 @@ def enter_touch(planar: Planar, touches: Touches, found: IntArray, f: int, entry
     first, second = o.pairs[found[f, 0], 0], o.pairs[found[f, 0], 1]
     inner, outer = (second, first) if side == 1 else (first, second)
     at, edge = o.table[o.solids[inner, FIRST] + found[f, 2]], o.table[o.solids[outer, FIRST] + found[f, 3]]
+    clear_contact(planar.numbers, entry, planar.J)  # what stood there
     numbers[KIND] = DISC if side < 0 else CONTACT
     numbers[A], numbers[B] = o.solids[inner, BODY], o.solids[outer, BODY]
     numbers[TURNS_A], numbers[TURNS_B] = int(numbers[A] >= 0), int(numbers[B] >= 0)
@@ -73,11 +75,30 @@ def enter_touch(planar: Planar, touches: Touches, found: IntArray, f: int, entry
     data[BELT] = o.sizes[outer, SURFACE] if side >= 0 else 0.0
 
 
+@kernel("int64(Touches, int64, int64)", borrows=True)
+def enter_late(touches: Touches, n: int, late: int) -> int:
+    """Enter a contact that was overlooked among the n that are listed, if it is none; return how many there are."""
+    found, place, k = touches.found, place_of(touches.late, late), min(n, len(touches.found))
+    while k > 0 and place_of(found, k - 1) > place:
+        k -= 1
+    if k > 0 and place_of(found, k - 1) == place:
+        return n
+    for i in range(min(n, len(found) - 1), k, -1):
+        for c in range(4):
+            found[i, c] = found[i - 1, c]
+    for c in range(4 if k < len(found) else 0):
+        found[k, c] = touches.late[late, c]
+    return n + 1
+
+
 @kernel("int64(Model, Data, float64)", borrows=True, rare=True)
 def find_planar(model: Model, data: Data, dt: float) -> int:
     """Find the contacts that may act within dt; return how many there are, which may be more than fit."""
     touches, place = model.touches, model.carried.place
     n = find_touches(touches.outlines, data.q, data.v, dt, touches.pull[0], touches.found)
+    for k in range(touches.missed[0]):
+        n = enter_late(touches, n, k)
+    touches.missed[0] = 0
     for f in range(min(n, len(place))):
         place[f] = place_of(touches.found, f)
     return int(n)
@@ -108,8 +129,9 @@ def lay_out_planar(model: Model, contacts: int) -> None:
 
 @kernel("boolean(Model, Data)", borrows=True, rare=True)
 def overlooked_planar(model: Model, data: Data) -> bool:
-    """Return whether shapes overlap at the end of the step in a contact that is not listed."""
+    """Return whether shapes overlap at the end of the step in contacts that are not listed: these are `late` then."""
     touches, planar, nv, f = model.touches, model.planar, len(data.v), 0
+    touches.missed[0] = 0
     n, spare = model.layout.counts[ALL] - model.layout.counts[FIXED], len(planar.numbers) - 1
     found = find_touches(touches.outlines, data.q1, data.v1, 0.0, 0.0, touches.ahead)
     if found > len(touches.ahead):
@@ -126,5 +148,7 @@ def overlooked_planar(model: Model, data: Data) -> bool:
             planar.y, nv, planar.numbers[spare:], planar.data[spare:], planar.J[2 * spare :], planar.found[spare:]
         )  # fmt: skip
         if planar.found[spare, GAP] < -limit(ALLOWED, data.q1):
-            return True
-    return False
+            for c in range(4):
+                touches.late[touches.missed[0], c] = touches.ahead[k, c]
+            touches.missed[0] += 1
+    return bool(touches.missed[0] > 0)

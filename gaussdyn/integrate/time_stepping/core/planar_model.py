@@ -55,8 +55,9 @@ def touches_of(system: PlanarSystem, room: int) -> Touches:
     assert detector is not None
     off = detector.labels({contact.id for contact in system.contacts})
     laws = np.array([_law_columns(law) for law in detector.laws])
-    found, ahead = (np.zeros((room, 4), dtype=np.int64) for _ in range(2))
-    return Touches(detector.outlines(off), laws, found, ahead, np.array([np.hypot(*system.gravity)]))
+    found, ahead, late = (np.zeros((room, 4), dtype=np.int64) for _ in range(3))
+    pull, missed = np.array([np.hypot(*system.gravity)]), np.zeros(1, dtype=np.int64)
+    return Touches(detector.outlines(off), laws, found, ahead, pull, late, missed)
 
 
 def _law_columns(law: ContactLaw) -> list[float]:

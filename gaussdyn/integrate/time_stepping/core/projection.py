@@ -2,92 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ...._jit import A1, A2, I1, kernel, record
-from ....arrays import Array, IntArray
+from ...._jit import A1, kernel
+from ....arrays import Array
 from ....linalg.envelope import cholesky, cholesky_solve
-from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
+from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT_ROUNDS, STRAIN
 from .acting import in_place
 from .evaluate import gaps_at, move, rows_at
-from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot, whole_fours
+from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot
 from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
+from .problem.pushes import FACTORED, TAKEN, Push, list_joined, squeeze
 from .records import ALL, AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
-MOST_SETS = 30  # of gaps that push, tried in one round
 LEAST = 1e-8  # of the square of the way of a step: a length that is no shift
 SLIGHT = 1e-3  # of the way to a guess of the end: violations that may stay
 TRACE = 1e-5  # of the way from the end of one pass to that of the next: the same, where joints are mended on the way
 NEAR = 1e-4  # of the way of a step: places as near may share a factor
 SERVES = 1e-2  # of the violation before a shift: up to which its factor goes on
-FACTORED, TAKEN = 0, 1  # entries of `Push.kept`
 STALE = 1e-2  # of the violation that may be left: by a factor of elsewhere, which leaves a share of it, not its square
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT, LET_GO = range(5)
-
-
-@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A1, A2, A2, A2)
-class Push(NamedTuple):
-    """Work space of the projection, for m gaps.
-
-    Attributes
-    ----------
-    Z : Array, shape (m, nv)
-        J L^-1 over the lengths, M = L^T L.
-    W, S : Array, shapes (m, m4) and (max(m, nv), m4)
-        Of rows of length one, and a factor; before that the columns of Z. m4 is the next multiple of four.
-    scale, gap, p, u, past, centre : Array, shape (m,)
-    row, at : IntArray, shape (m,)
-        The constraint of every gap, and its row.
-    first : IntArray, shape (m,)
-        See `envelope.cholesky`.
-    kept : IntArray, shape (2,)
-        FACTORED: rows that the factor is of, 0: of no use for another shift. TAKEN: passes of the last projection.
-    equal, acts : IntArray, shape (m,)
-        Whether a gap is held or a joint; whether it pushes.
-    target : Array, shape (n,)
-        The gaps with which constraints shall end, NaN: not held.
-    place, seen : Array, shape (nq,)
-        Work space; the place that the factor was made for.
-    mean : Array, shape (nv,)
-        The mean velocity that led to the end of the step, before its shifts.
-    shifts, places, steps : Array, shapes (PASSES, n), (PASSES, nq) and (PASSES, nv)
-        Pushes of the constraints in the passes TAKEN, kg m, where their rows stood, and the shifts that they made.
-    """
-
-    Z: Array
-    W: Array
-    S: Array
-    scale: Array
-    gap: Array
-    p: Array
-    u: Array
-    past: Array
-    centre: Array
-    row: IntArray
-    at: IntArray
-    first: IntArray
-    kept: IntArray
-    equal: IntArray
-    acts: IntArray
-    target: Array
-    place: Array
-    seen: Array
-    mean: Array
-    shifts: Array
-    places: Array
-    steps: Array
-
-
-def room(n: int, nq: int, nv: int) -> Push:
-    """Return work space for n constraints."""
-    squares = [np.zeros((k, whole_fours(n))) for k in (n, max(n, nv))]
-    vectors = [np.zeros(n) for _ in range(6)]
-    numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 2, n, n)]
-    places, passes = [np.zeros(k) for k in (n, nq, nq, nv)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
-    return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, *places, *passes])
 
 
 @kernel(f"float64(float64, {A1})", borrows=True)
@@ -172,41 +107,6 @@ def least_shift(push: Push, m: int, bound: Bound) -> bool:
     return True
 
 
-@kernel("boolean(Push, int64)", borrows=True)
-def squeeze(push: Push, m: int) -> bool:
-    """Put the pushes at the minimum of 1/2 p.W p + gap.p + SOFT / 2 |p - centre|^2, p >= 0 where not held."""
-    for _ in range(MOST_SETS):
-        k = 0
-        for i in range(m):
-            if push.acts[i]:
-                a = 0
-                for j in range(i + 1):
-                    if push.acts[j]:
-                        push.S[k, a] = push.W[i, j] + (SOFT if i == j else 0.0)
-                        a += 1
-                push.p[k] = SOFT * push.centre[i] - push.gap[i]
-                k += 1
-        if k > 0 and not cholesky(push.S, k, push.first, 0.0) > 0.0:
-            return False
-        cholesky_solve(push.S, k, push.first, push.p)
-        for i in range(m - 1, -1, -1):
-            k -= 1 if push.acts[i] else 0
-            push.p[i] = push.p[k] if push.acts[i] else 0.0
-        same = True
-        for i in range(m):
-            u = push.gap[i]
-            for j in range(m):
-                u += push.W[i, j] * push.p[j]
-            push.u[i] = u
-            pushes = push.p[i] > 0.0 if push.acts[i] else SOFT * push.centre[i] - u > 0.0
-            now = int(push.equal[i] != 0 or pushes)
-            same = same and now == push.acts[i]
-            push.acts[i] = now
-        if same:
-            return True
-    return False
-
-
 @kernel("boolean(Push, int64, float64, Bound)", borrows=True)
 def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
     """Put the pushes p that remove the gaps, by the method of multipliers; False where no active set settles."""
@@ -217,6 +117,7 @@ def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
         push.acts[i] = int(push.equal[i] != 0 or push.gap[i] < 0.0)
     if plain and least_shift(push, m, bound):
         return True
+    list_joined(push, m)
     for _ in range(SOFT_ROUNDS):
         for i in range(m):
             push.past[i] = push.u[i]

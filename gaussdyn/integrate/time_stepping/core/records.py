@@ -124,7 +124,7 @@ class Planar(NamedTuple):
     beside: int
 
 
-@record("Outlines", A2, I2, I2, A1)
+@record("Outlines", A2, I2, I2, A1, I2, I1)
 class Touches(NamedTuple):
     """The contacts of shapes in the plane that may act within a step.
 
@@ -137,6 +137,10 @@ class Touches(NamedTuple):
         Contacts, see `search`; those found where bodies end.
     pull : Array, shape (1,)
         The acceleration of free fall, m/s^2.
+    late : IntArray, shape (c, 4)
+        Contacts in which shapes overlapped where the step at hand has ended before.
+    missed : IntArray, shape (1,)
+        How many these are.
     """
 
     outlines: Outlines
@@ -144,6 +148,8 @@ class Touches(NamedTuple):
     found: IntArray
     ahead: IntArray
     pull: Array
+    late: IntArray
+    missed: IntArray
 
 
 @record(I1, I1, I1, I1, A1, I1)

@@ -25,8 +25,8 @@ from .passes import BOLD, FIRST, TRUST, put_problem, take_solution
 from .problem.contact_problem import Problem
 from .problem.contact_solver import put_free_motion, solve, solve_roughly
 from .problem.dependent_joints import COUNT, contrary
+from .problem.pushes import Push
 from .problem.standstill import bring_to_rest
-from .projection import Push
 from .records import (
     ALL,
     DEPENDENT,

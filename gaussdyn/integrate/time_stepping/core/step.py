@@ -40,7 +40,7 @@ from .keep import keep_step
 from .passes import settle
 from .problem.contact_problem import Problem
 from .problem.dependent_joints import LOOKED
-from .projection import FACTORED, TAKEN, Push
+from .problem.pushes import FACTORED, TAKEN, Push
 from .records import (
     AT,
     DEPENDENT,

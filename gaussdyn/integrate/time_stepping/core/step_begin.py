@@ -11,7 +11,8 @@ from .contact_list import list_contacts
 from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
 from .linear import add_row, dot, factor_mass, multiply_abs, multiply_mass, solve_nodes
 from .problem.dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
-from .projection import FACTORED, FAILED, TAKEN, Push, project
+from .problem.pushes import FACTORED, TAKEN, Push
+from .projection import FAILED, project
 from .projection import FAULT as UNANSWERED
 from .records import (
     ALL,

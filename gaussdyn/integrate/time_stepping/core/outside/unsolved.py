@@ -171,6 +171,8 @@ def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Arr
         v = data.v.copy()
     D = slope(system, t, q, v, control)
     S = -0.5 * span.theta * span.dt * (D + D.T)
+    if not S.any():
+        return None
     M = checked_mass(system.mass(q), system.nv)
     if not np.isfinite(S).all() or np.linalg.eigvalsh(M + S)[0] <= 0.0:
         return None

@@ -18,7 +18,7 @@ from ..records import HIGH, LOW, PLUS, Data, Layout, Rows
 from .contact_problem import BLOCKS, Problem
 from .near_solution import COULOMB
 
-MOST = 60.0  # factorisations after which an island is left
+MOST = 200.0  # factorisations after which an island is left
 PLACES = 3  # coordinates of a body
 
 

@@ -5,12 +5,13 @@ asked for in every step, no gap below -1e-10 m at its end. MuJoCo: its defaults 
 turns, some steps each, from the same start. What counts is the mean of the slowest tenth of the steps.
 
 Run: ``python benchmarks/piles.py [--balls 50 100 200] [--ratio 1] [--boxes 100] [--rocks 40] [--seconds 2]
-[--many 10000]``.
+[--planar 50 100 200] [--many 10000]``.
 MuJoCo's columns are left out where it is not installed. With a ratio masses are spread between 1 and that, evenly in
 their logarithm. Boxes have sides of 4 to 20 cm, evenly in their logarithm, stand at random, and fall for 3 s. Rocks
 are hulls of 8 to 40 points on balls of 3 to 6 cm, 2500 kg / m^3. Contacts are the most there were in a step,
-microseconds for each are those of the slowest tenth. ``--many`` builds so many balls, takes a step, and says how much
-memory the process has needed at most.
+microseconds for each are those of the slowest tenth. ``--planar`` drops as many boxes as discs, of 6 to 12 cm, between
+walls in the plane, for 1 s (MuJoCo's are held in it by two slides and a hinge). ``--many`` builds so many balls, takes
+a step, and says how much memory the process has needed at most.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from typing import Any
 import numpy as np
 
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics import planar
 from gaussdyn.mechanics.collision.shapes import ConvexMesh, HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.spatial.bodies import SpatialBody, ball, brick, solid
@@ -86,6 +89,48 @@ class Pile:
             text += f'<body pos="{listed(pose[:3])}" quat="{listed(pose[3:])}"><freejoint/>'
             text += f'<geom type="{self.shape}" {form} mass="{mass}"/></body>'
         return text + "</worldbody></mujoco>"
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """Boxes and discs in the plane, by turns, in a box as wide as it is deep."""
+
+    mass: np.ndarray  # (n,), kg
+    sizes: np.ndarray  # (n, 2): width and height of boxes, the first of them the diameter of discs, m
+    poses: np.ndarray  # (n, 3): places, m, and angles
+    wide: float
+
+    def system(self) -> tuple[planar.PlanarSystem, State]:
+        """Return the heap as a system and the state it begins in."""
+        names = [f"b{k:04d}" for k in range(len(self.mass))]
+        shapes = [planar.rectangle(*map(float, x)) for x in self.sizes]
+        shapes[1::2] = [planar.Disc(radius=float(x[0]) / 2.0) for x in self.sizes[1::2]]
+        bodies = [planar.plate(name, shape, density=1000.0) for name, shape in zip(names, shapes, strict=True)]
+        walls = [planar.HalfPlane(name="floor"), planar.HalfPlane(name="left", normal=(1.0, 0.0))]
+        walls.append(planar.HalfPlane(name="right", point=(self.wide, 0.0), normal=(-1.0, 0.0)))
+        system = planar.PlanarSystem(bodies=bodies, obstacles=walls, contact=ContactLaw(mu=MU))
+        return system, system.state({name: tuple(x) for name, x in zip(names, self.poses, strict=True)})
+
+    def text(self) -> str:
+        """Return the heap as MuJoCo's XML, in its plane of x and z."""
+        text = f'<mujoco><option timestep="{DT}"/><default><geom friction="{MU} 0 0" condim="3"/></default><worldbody>'
+        text += '<geom type="plane" size="10 10 1"/><geom type="plane" size="10 10 1" zaxis="1 0 0"/>'
+        text += f'<geom type="plane" size="10 10 1" pos="{self.wide} 0 0" zaxis="-1 0 0"/>'
+        for k, (size, mass, (x, y, angle)) in enumerate(zip(self.sizes, self.mass, self.poses, strict=True)):
+            half = listed(np.array([size[0], 0.05, size[1]]) / 2.0)
+            form = f'"sphere" size="{size[0] / 2.0}"' if k % 2 else f'"box" size="{half}"'
+            text += f'<body pos="{x} 0 {y}" euler="0 {-np.degrees(angle)} 0"><joint type="slide" axis="1 0 0"/>'
+            text += f'<joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/><geom type={form} mass="{mass}"/></body>'
+        return text + "</worldbody></mujoco>"
+
+
+def heap(n: int) -> Heap:
+    """Return n boxes and discs in rows above a floor, slightly out of order."""
+    rng, k, across = np.random.default_rng(1), np.arange(n), max(5, round(np.sqrt(n)))
+    sizes, angles = rng.uniform(0.06, 0.12, (n, 2)), np.where(k % 2, 0.0, rng.uniform(-0.5, 0.5, n))
+    mass = 1000.0 * np.where(k % 2, np.pi * sizes[:, 0] ** 2 / 4.0, sizes.prod(axis=1))
+    x, y = 0.16 * (k % across + 0.5) + rng.uniform(-0.01, 0.01, n), 0.1 + 0.16 * (k // across)
+    return Heap(mass, sizes, np.stack([x, y, angles], axis=1), 0.16 * across)
 
 
 def listed(numbers: np.ndarray) -> str:
@@ -162,10 +207,42 @@ class Ours:
         return 1e6 * float(np.sum(np.array(self.times)[slow]) / max(1, np.sum(np.array(self.contacts)[slow])))
 
 
+class OursInPlane(Ours):
+    """The heap, by compiled steps of bodies in the plane."""
+
+    def __init__(self, pile: Heap) -> None:
+        self.of, self.state = pile.system()
+        self.stepper = MoreauJean(dt=DT, tol=1e-10)
+        found = CompiledSystem.of(self.of, self.state)
+        assert isinstance(found, CompiledSystem)
+        self.system = found
+        found.advance_many(self.stepper, self.state, 1, record=False)
+        self.times, self.contacts = [], []
+        self.worst, self.deepest, self.ways = 0.0, 0.0, Counter[str]()
+
+    def go(self, steps: int) -> None:
+        """Take steps, each timed by itself."""
+        for _ in range(steps):
+            begin = time.process_time()
+            many = self.system.advance_many(self.stepper, self.state, 1, record=False)
+            step = None if len(many.E) else self.stepper.advance(self.of, self.state, self.state.t + DT)
+            self.times.append(time.process_time() - begin)
+            if step is None:
+                self.state, E, gap = many.state, float(many.E[0]), float(many.gap[0])
+            elif not step.solution.solved or step.solution.residuals is None:
+                raise SystemExit(f"stopped at t = {self.state.t:.4g} s: {step.solution.message}")
+            else:
+                self.state, E = step.state, step.solution.residuals.E
+                gap = min((float(row.gap) for row in step.rows), default=0.0)
+            self.worst, self.deepest = max(self.worst, E), min(self.deepest, gap)
+            self.ways["kernels" if len(many.E) else "with Python"] += 1
+            self.contacts.append(int(self.system.problem.counts[0]))
+
+
 class Peer:
     """The pile in MuJoCo."""
 
-    def __init__(self, mujoco: Any, pile: Pile) -> None:
+    def __init__(self, mujoco: Any, pile: Pile | Heap) -> None:
         self.mujoco, self.model = mujoco, mujoco.MjModel.from_xml_string(pile.text())
         self.data, self.times = mujoco.MjData(self.model), list[float]()
 
@@ -187,9 +264,9 @@ def columns(times: list[float]) -> str:
     return f"{slowest_tenth(times):9.2f} {1e3 * np.mean(times):8.2f} {1e3 * np.median(times):8.2f}"
 
 
-def measure(pile: Pile, seconds: float, mujoco: Any) -> str:
+def measure(pile: Pile | Heap, seconds: float, mujoco: Any) -> str:
     """Run both engines by turns, and return a line of the table."""
-    ours = Ours(pile)
+    ours = Ours(pile) if isinstance(pile, Pile) else OursInPlane(pile)
     peer = Peer(mujoco, pile) if mujoco else None
     for _ in range(round(seconds / DT / TURN)):
         ours.go(TURN)
@@ -218,6 +295,7 @@ def main() -> None:
     parser.add_argument("--ratio", type=float, default=1.0)
     parser.add_argument("--boxes", type=int, nargs="*", default=[])
     parser.add_argument("--rocks", type=int, nargs="*", default=[])
+    parser.add_argument("--planar", type=int, nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--many", type=int, default=0)
     given = parser.parse_args()
@@ -237,6 +315,8 @@ def main() -> None:
         print(measure(boxes(n), 3.0, mujoco), flush=True)
     for n in given.rocks:
         print(measure(rocks(n), given.seconds, mujoco), flush=True)
+    for n in given.planar:
+        print(measure(heap(n), 1.0, mujoco), flush=True)
     if given.many:
         print(needed(given.many))
 

@@ -1,7 +1,8 @@
 """One island of a contact problem: solved from its last impulses, by what costs more and more.
 
 Newton's method; that of Josephy where there are few contacts; proximal points where these are near; central paths,
-ended by Newton's method where it can; answers with other friction.
+ended by Newton's method where it can; long ones, ended by proximal points and by pivots of the pairs of bodies that
+these leave; answers with other friction.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .body_problem import BodyProblem, BodyWork, Iterate
 from .coulomb import linearise_modes
 from .frozen_directions import Exactness
 from .frozen_modes import Border, impulses_of
-from .josephy_newton import josephy_newton
+from .josephy_newton import josephy_newton, pivot_pairs
 from .newton import (
     COARSE,
     FINE,
@@ -48,12 +49,12 @@ POINTS = 60  # factorisations of proximal points from the first impulses, where 
 UNLIKE, WEDGED = 1e3, 1500  # ratio of masses from which bodies may be wedged so that only these get there, and how many
 PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
 AWAY, STRAYS = 30.0, 8  # times the best residual, and above NEARLY: after so many steps there the modes are wrong
+PAIRED, AT_LAST = 100, 200  # factorisations of steps that pivot pairs of bodies; of proximal points at the end
 TRIED = 1e-5  # term of a path through folds below which Newton's method is tried
 FINEST, COARSEST = 1e-11, 100.0  # terms at which such a path ends
-THROUGH, FAITHFULLY = 600, 1500  # factorisations of such paths, one after the other, followed briskly or faithfully
+THROUGH = 600  # factorisations of such paths, one after the other
 ANEW, FALLS = 400, 0.7  # factorisations of each of those faithfully followed, and what E falls to from one to the next
-BEGINS = (0.03, 1.0, 0.1, 3.0)  # of the central paths, as in WARM, from whose ends they begin faithfully ...
-TWO = 2  # ... and how many of these briskly
+WANDERS, TWO = 400, 2  # iterations of long central paths, and how many of these before a step is cut
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
 ENOUGH = 2500  # factorisations after which, where folds were followed, nothing more is begun
@@ -145,11 +146,14 @@ def sweep_from_start(problem: BodyProblem, work: BodyWork, iterate: Iterate) -> 
 def by_proximal_points(
     problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, limit: int
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Take proximal points from p, and end them by Newton's method; return E, its floor and factorisations."""
+    """Take proximal points from p, ended by pivots and Newton's method; return E, its floor and factorisations."""
     p, u, _best, _start, v = iterate
     E, factors, floor = proximal_point(problem, ordering, work, p, v, u, tol, limit)
-    if max(tol, floor) < E < PATIENTLY and problem.contacts.first[-1] <= PIVOTED:
-        E, floor, used = josephy_newton(problem, ordering, work, iterate, tol, STEPS)
+    if max(tol, floor) < E < PATIENTLY:
+        if problem.contacts.first[-1] <= PIVOTED:
+            E, floor, used = josephy_newton(problem, ordering, work, iterate, tol, STEPS)
+        else:
+            E, floor, used = pivot_pairs(problem, ordering, work, iterate, tol, PAIRED)
         factors += used
     if max(tol, floor) < E < PATIENTLY:
         E, floor, used = full_newton(problem, ordering, work, iterate, tol, PATIENCE)
@@ -264,23 +268,37 @@ def along_path(
     return E, floor, factors
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, boolean)", rare=True)
-def by_folds(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, faithful: bool
+@kernel(
+    "Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, boolean)", rare=True
+)
+def by_long_paths(
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trials: int, folds: bool
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Follow proximal paths through their folds from the ends of central paths; as `along_path`."""
-    E, floor, factors, care = np.inf, 0.0, 0, care_of(faithful)
-    limit, trials = (FAITHFULLY, len(BEGINS)) if faithful else (THROUGH, TWO)
+    """Follow central paths for long, and end them by proximal points and pivoted pairs, or through folds, too.
+
+    A path that turns back wanders, and mostly comes near an answer in the end. Returns as `along_path`.
+    """
+    E, floor, factors = np.inf, 0.0, 0
     for trial in range(trials):
         if max(tol, floor) >= E:
             break
         sweep_from_start(problem, work, iterate)
-        path, left = begin_path(problem, work, iterate, BEGINS[trial]), LONG
+        path, left, reached = begin_path(problem, work, iterate, WARM[trial]), WANDERS, False
         for goal in GOALS:
-            _E, used = follow_path(problem, ordering, work, path, iterate, goal, left)
-            left -= used
-        E, floor, used = through_folds(problem, ordering, work, iterate, care, tol, limit)
-        factors += LONG - left + used
+            E, used = follow_path(problem, ordering, work, path, iterate, goal, left)
+            factors, left = factors + used, left - used
+            if not goal >= E:
+                break
+            E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
+            factors, reached = factors + used, not max(tol, floor) >= E
+            if not reached:
+                break
+        if reached:
+            E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AT_LAST)
+            factors += used
+        if reached and folds and max(tol, floor) < E:
+            E, floor, used = through_folds(problem, ordering, work, iterate, care_of(True), tol, THROUGH)
+            factors += used
     return E, floor, factors
 
 
@@ -374,16 +392,15 @@ def solve_island(
         E, floor, used = by_pivots(problem, ordering, work, iterate, tol)
         factors += used
     through = most == np.inf and problem.contacts.first[-1] > PIVOTED
-    for faithful in range(2 if through else 0):
-        if max(tol, floor) < E:
-            E, floor, used = by_folds(problem, ordering, work, iterate, tol, faithful == 1)
-            factors += used
+    if max(tol, floor) < E and through:
+        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, len(WARM), True)
+        factors += used
     if max(tol, floor) < E:
         soon = SOON if most == np.inf else len(WARM)
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors, 0, soon)
         factors += used
     if max(tol, floor) < E and most < np.inf and problem.contacts.first[-1] > PIVOTED:
-        E, floor, used = by_folds(problem, ordering, work, iterate, tol, False)
+        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, TWO, False)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)

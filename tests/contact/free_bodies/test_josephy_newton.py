@@ -8,9 +8,10 @@ from gaussdyn.contact.free_bodies.block_places import block_places
 from gaussdyn.contact.free_bodies.body_problem import BodyProblem, Contacts, Iterate
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.islands import room_for
-from gaussdyn.contact.free_bodies.josephy_newton import complementary
+from gaussdyn.contact.free_bodies.josephy_newton import complementary, pivot_pairs
 from gaussdyn.contact.free_bodies.newton import motion
 from gaussdyn.contact.free_bodies.one_island import by_pivots, solve_island
+from gaussdyn.contact.free_bodies.proximal import proximal_point
 from gaussdyn.linalg.block_lu import analyse
 
 TOL = 1e-10
@@ -113,3 +114,19 @@ def test_linear_complementarity_problems_are_solved():
         assert x.min() >= 0.0
         assert u.min() >= -1e-9
         assert np.abs(x * u).max() <= 1e-9
+
+
+@pytest.mark.drawn
+def test_pairs_are_pivoted_where_proximal_points_end():
+    """Normals differ by 1e-6 to 1e-4: W has eigenvalues that are the squares of these, below proximal terms."""
+    begun = solved = 0
+    for seed in range(examples(60, fast=10)):
+        problem, ordering, work, iterate = plates(seed, n=6, twist=10.0 ** -(4 + seed % 3))
+        E, _factors, floor = proximal_point(problem, ordering, work, iterate.p, iterate.v, iterate.u, TOL, 60)
+        if max(TOL, floor) >= E or E > 1e-6:
+            continue
+        E, floor, _factors = pivot_pairs(problem, ordering, work, iterate, TOL, 100)
+        assert pytest.approx(natural_map(problem, iterate.p, iterate.u), rel=1e-3, abs=1e-14) == E, seed
+        begun, solved = begun + 1, solved + bool(max(TOL, floor) >= E)
+    assert begun >= 0.3 * (seed + 1)
+    assert solved >= 0.8 * begun

@@ -54,7 +54,7 @@ TRIED = 1e-5  # term of a path through folds below which Newton's method is trie
 FINEST, COARSEST = 1e-11, 100.0  # terms at which such a path ends
 THROUGH = 600  # factorisations of such paths, one after the other
 ANEW, FALLS = 400, 0.7  # factorisations of each of those faithfully followed, and what E falls to from one to the next
-WANDERS, TWO = 400, 2  # iterations of long paths, and how many before a step is cut, or later end through folds
+WANDERS, TWO = 400, 2  # iterations of long paths, and how many before a step is cut, and end through folds
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
 ENOUGH = 2500  # factorisations after which, where folds were followed, nothing more is begun
@@ -270,9 +270,9 @@ def along_path(
 
 @kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, int64)", rare=True)
 def by_long_paths(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trials: int, folds: int
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trials: int, faithful: bool
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Follow central paths for long, ended by proximal points and pivoted pairs, the first `folds` through folds, too.
+    """Follow central paths for long, ended by proximal points and pivoted pairs, the first two through folds, too.
 
     A path that turns back wanders, and mostly comes near an answer in the end. Returns as `along_path`.
     """
@@ -294,8 +294,8 @@ def by_long_paths(
         if reached:
             E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AT_LAST)
             factors += used
-        if reached and trial < folds and max(tol, floor) < E:
-            E, floor, used = through_folds(problem, ordering, work, iterate, care_of(True), tol, THROUGH)
+        if (reached or not faithful) and trial < TWO and max(tol, floor) < E:
+            E, floor, used = through_folds(problem, ordering, work, iterate, care_of(faithful), tol, THROUGH)
             factors += used
     return E, floor, factors
 
@@ -391,14 +391,14 @@ def solve_island(
         factors += used
     through = most == np.inf and problem.contacts.first[-1] > PIVOTED
     if max(tol, floor) < E and through:
-        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, len(WARM), TWO)
+        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, len(WARM), True)
         factors += used
     if max(tol, floor) < E:
         soon = SOON if most == np.inf else len(WARM)
         E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors, 0, soon)
         factors += used
     if max(tol, floor) < E and most < np.inf and problem.contacts.first[-1] > PIVOTED:
-        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, TWO, 0)
+        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, TWO, False)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)

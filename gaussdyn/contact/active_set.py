@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .._kept import kept
+from .._show import brief
 from ..arrays import Array
 from ..mechanics.rows import Row
 from .snapshot import Activation, LocalDynamics
@@ -43,6 +44,8 @@ class ActiveRow:
         """Whether the constraint carries friction that can act."""
         return self.row.frictional and max(self.row.mu_s, self.row.mu_r, self.row.mu_t, self.row.cap_s) > 0.0
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ActiveSet:
@@ -56,6 +59,8 @@ class ActiveSet:
     def rough(self) -> bool:
         """Whether any acting constraint carries friction."""
         return any(active.rough for active in self.rows)
+
+    __repr__ = brief
 
 
 @kept

@@ -438,7 +438,7 @@ def newton_from(
     return take_best(near, W, q, table, rho, r, good * size, best * size) / size
 
 
-@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True, rare=True)
 def share(
     near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
     size: float,

@@ -370,24 +370,6 @@ def work(motion: RecordedMotion, atol: float) -> tuple[Array, float]:
     return done, size
 
 
-def forces(motion: RecordedMotion, following: RecordedMotion | None) -> float:
-    """Return how far the reactions right after a step are from those with which the motion goes on, relative.
-
-    Redundant ones may be others that move everything alike. Where nothing follows that is saved, or another event at
-    that time, the modes that they lead to are judged alone (`modes`). Where none are on record none may be known:
-    the step ended before the modes that follow were found.
-    """
-    state, on = motion.state, following
-    if not motion.forces or on is None or not on.arcs or any(event.t <= state.t for event in on.events):
-        return 0.0
-    first = on.arcs[0]
-    if first.arc.t == state.t and np.array_equal(first.arc.v[0], state.v):
-        sample = first.samples[0]
-        own = Sample(dynamics=sample.dynamics, r=motion.forces)
-        return relative(np.abs(own.push - sample.push), own.pushes + sample.pushes)
-    return 0.0
-
-
 def modes(motion: RecordedMotion, said: dict[str, str], following: RecordedArc | None) -> float:
     """Return how many rows are said to be in a mode that their velocities and reactions at the end do not have."""
     state, forces = motion.state, motion.forces

@@ -23,7 +23,7 @@ from .recorded_step import RecordedStep
 EXACT = 1e-12  # of the largest impulse: one that may be rounding
 RANK = 1e-8  # relative singular value up to which joints depend on one another
 FORESEEN = 2e-2  # of the speeds at hand: how far from its end the laws of a step without corrections may hold
-PASSES = 2e-11  # of |M| |v|: what passes may leave of the momentum, and, in joint coordinates, of rates that laws see
+PASSES = 2e-11  # of |M| |v|: what passes in joint coordinates may leave of the momentum and rates that their laws see
 WIDE = 30.0  # factor by which the border between two modes may lie elsewhere: it is one of scales
 
 

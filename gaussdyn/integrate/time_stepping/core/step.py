@@ -134,20 +134,26 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
 def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Take the step from (q, v): v1, q1, the impulses p and the rows at the end; return DONE, or why not.
 
-    Once more where it ends in a contact that is not listed, with those that bodies come to at the speeds of the end.
+    Once more where it ends in a contact that is not listed, with those that bodies come to at the speeds of the end. In
+    the plane Python lists them where that fails, and asks which of them act from the beginning.
     """
+    plane, code = len(model.touches.missed) > 0, OVERLAP
     forget_missed(model)
     data.tried[:] = np.nan
-    for _ in range(2):
+    for turn in range(3):
         for i in range(len(data.log)):
             data.log[i] = 0.0
         data.log[KEPT], push.kept[FACTORED], push.kept[TAKEN] = 1.0, 0, 0
-        code, last = begin(model, data, work, span), misses(model)
+        code = begin(model, data, work, span)
         if code == DONE:
             code = settle_all(model, data, work, push, problem, span, False)
-        if code != OVERLAP or last or not misses(model):
+        if turn == 0 and code == OVERLAP and misses(model):
+            data.tried[:] = data.q1
+        elif turn == 1 and plane and code != DONE:
+            forget_missed(model)
+            data.tried[:] = np.nan
+        else:
             break
-        data.tried[:] = data.q1
     return finish(model, data, work, problem, span, False) if code == DONE else code
 
 

@@ -221,5 +221,5 @@ _INSTEAD = (
     (TargetConfig, "values", _values),
     (TargetConfig, "__hash__", _hash),
     (TargetConfig, "__eq__", _equal),
-    *lean_values.INSTEAD,
+    *(lean_values.INSTEAD if lean_values.KNOWN else ()),
 )

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from numba.core import cgutils, types
+from numba.core.datamodel import default_manager
 from numba.core.lowering import Lower
 from numba.core.runtime.context import NRTContext
 from numba.np import arrayobj
@@ -154,6 +155,7 @@ def _is_counted(lower: Any, kind: Any) -> bool:
     return lower._disable_sroa_like_opt or (lower.context.enable_nrt and _counted(models, kind))
 
 
+KNOWN = default_manager[types.Array(types.float64, 1, "C")]._fields == _FIELDS  # else numba's own ways stay
 INSTEAD = (
     (arrayobj, "make_array", _seen_array),
     (arrayobj, "basic_indexing", _indexed),

@@ -14,7 +14,9 @@ from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.coupled import coupled
 from ...contact.reactions import law_residual
 from ...contact.snapshot import LocalDynamics
+from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.rows import Row
+from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.trees.system import TreeSystem
 from ...programs.laws.laws import BORDER
 from ...programs.problems.complementarity import ComplementarityProblem
@@ -23,7 +25,8 @@ from .recorded_step import RecordedStep
 EXACT = 1e-12  # of the largest impulse: one that may be rounding
 RANK = 1e-8  # relative singular value up to which joints depend on one another
 FORESEEN = 2e-2  # of the speeds at hand: how far from its end the laws of a step without corrections may hold
-PASSES = 2e-11  # of |M| |v|: what passes in joint coordinates may leave of the momentum and rates that their laws see
+PASSES = 2e-11  # of |v|, in joint coordinates of |M| |v|: what passes may leave, and laws see
+BODIES = (PlanarSystem, SpatialSystem)
 WIDE = 30.0  # factor by which the border between two modes may lie elsewhere: it is one of scales
 
 
@@ -68,12 +71,15 @@ def _left_by_passes(step: RecordedStep) -> Array | None:
     """Return by how much velocities may be off where passes end; None where that is no more than rounding.
 
     In joint coordinates the mass joins all of them: a joint that stands still in flight carries little beside the
-    momentum of the whole, whose last digits it sees.
+    momentum of the whole, whose last digits it sees. Beside the little that changes in a very short step, the last
+    digits of what bodies have already are much.
     """
-    if not isinstance(step.record.system, TreeSystem):
-        return None
     d, v_plus = step.dynamics, step.record.state.v
     speeds = np.abs(d.x_free) + np.abs(v_plus)
+    if isinstance(step.record.system, BODIES):
+        return PASSES * speeds
+    if not isinstance(step.record.system, TreeSystem):
+        return None
     return PASSES * (np.abs(np.linalg.inv(d.M)) @ (np.abs(d.M) @ speeds))  # type: ignore[no-any-return]
 
 

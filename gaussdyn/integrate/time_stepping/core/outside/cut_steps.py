@@ -11,6 +11,7 @@ means solve it.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -96,14 +97,14 @@ def halved(plan: Array, k: int) -> Array:
     return np.concatenate([plan[:k], rows, later[later[:, 0] >= rows[-1, 2]]])[: len(plan)]
 
 
-class InPieces:
+class InPieces(ABC):
     """Kernels whose steps are cut where they are not solved."""
 
     __slots__ = ()
 
+    @abstractmethod
     def whole(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step, solved or not."""
-        raise NotImplementedError
 
     def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
         """Return the length and the end of the next step; of a piece where a step was cut."""

@@ -68,8 +68,12 @@ NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 @kernel("int64(Model, Data, Work, Span)", rare=True)
 def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
-    """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; UNSETTLED if there is none."""
+    """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; UNSETTLED if there is none.
+
+    NEXT where h does not depend on the velocity: it is not the force that passes contract slowly by.
+    """
     nv, h, v, t = len(data.v), data.V[10], work.mean, span.t + (1.0 - span.theta) * span.dt
+    depends = False
     for k in range(nv):
         step = np.sqrt(EPS) * max(1.0, abs(v[k]))
         kept = v[k]
@@ -79,6 +83,9 @@ def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
         v[k] = kept
         for i in range(nv):
             work.inverse[i, k] = data.M[i, k] - span.theta * span.dt * (h[i] - data.h[i]) / step
+            depends = depends or h[i] != data.h[i]
+    if not depends:
+        return NEXT
     try:
         work.inverse[:] = np.linalg.inv(work.inverse)
     except Exception:  # singular
@@ -404,9 +411,10 @@ def go_on(model: Model, data: Data, work: Work, problem: Problem, span: Span, ch
     layout, course, log, k = model.layout, work.course, data.log, work.course[PASS]
     if k == 1 and change > SLUGGISH * log[CHANGE]:
         code = take_slope(model, data, work, span)
-        if code != DONE:
+        if code == DONE:
+            course[FOLLOWS], course[SLOPED], change = 1, 0, np.inf
+        elif code != NEXT:
             return code
-        course[FOLLOWS], course[SLOPED], change = 1, 0, np.inf
     patient = layout.who == FOREST and k < PATIENCE
     rough = course[FOLLOWS] != 0 and course[FINE] == 0
     if not change >= 0.0 or (not patient and lost(k, change, log[CHANGE], log[BEFORE], rough)):

@@ -39,6 +39,7 @@ from ..records import (
     OVERLAP,
     PLUS,
     SOFT,
+    SPATIAL,
     UNSETTLED,
     Span,
 )
@@ -164,8 +165,11 @@ def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Arr
     """Return what may stand beside the mass so that passes contract, see `Stiff`; None if forces are not stiff.
 
     Those of trees that stand beside the mass already, see `evaluate.resist`, are not: passes do not contract otherwise.
+    Nor are gyroscopic moments of bodies: passes follow these from the first one on.
     """
-    system, data = kernels.system, kernels.parts.data
+    system, data, layout = kernels.system, kernels.parts.data, kernels.parts.model.layout
+    if layout.who == SPATIAL and layout.dampers == 0:
+        return None
     t, q, v = span.t + (1.0 - span.theta) * span.dt, data.middle, kernels.work.mean.copy()
     if not np.isfinite(v).all():
         v = data.v.copy()
@@ -176,7 +180,7 @@ def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Arr
     M = checked_mass(system.mass(q), system.nv)
     if not np.isfinite(S).all() or np.linalg.eigvalsh(M + S)[0] <= 0.0:
         return None
-    trees = kernels.parts.model.layout.who == FOREST
+    trees = layout.who == FOREST
     beside = np.diag(np.diagonal(data.M) - np.diagonal(M)) if trees else np.zeros_like(M)
     return S if eigh(S - beside, M + beside, eigvals_only=True)[-1] > STIFF else None
 

@@ -125,6 +125,9 @@ class _Tree:
 def _checked(mechanism: Mechanism, what: str, name: str, value: ArrayLike) -> tuple[float, ...]:
     """Return the values of a joint; raise InputError unless it has as many."""
     free = mechanism.columns.free
+    if name not in free and name in mechanism.bodies:
+        of_bodies = {"joints": "place", "rates": "velocity"}[what]
+        raise InputError(f"joint in {what}", f"the body {name!r}", "joints", f"Put it into {of_bodies}={{...}}.")
     if name not in free:
         raise InputError(f"joint in {what}", repr(name), *nearest(name, free))
     names = free[name]

@@ -125,6 +125,8 @@ def test_what_cannot_be_is_said() -> None:
         system.state({"crank": (0, 0, 0)}, joints={"A": 1.0})
     with pytest.raises(InputError, match="Weld"):
         chain().state(joints={"seam": 0.0})
+    with pytest.raises(InputError, match=r"the body 'crank'.*velocity=\{"):
+        system.state(rates={"crank": (0.0, 0.0, 1.0)})
     with pytest.raises(InputError, match="q of near"):
         system.state(joints={"A": 1.0}, near=State(q=[0.0], v=[0.0]))
 

@@ -54,12 +54,13 @@ from .records import (
     Model,
     Span,
 )
-from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, LOOSE, PASS, SLOPED, TURNS, Work
+from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, LOOSE, PASS, SLOPED, TURNS, VAIN, Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
+OFTEN = 3  # passes in a row that solve the same problem short of its goal: it will not be solved further
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS_AT_MOST = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 NEXT = -1  # another pass shall follow
@@ -141,7 +142,8 @@ def begin_passes(
 ) -> int:  # fmt: skip
     """Put the problem of the first pass, and how passes go; NEXT, or why there can be none; see `settle`."""
     layout, course, blind = model.layout, work.course, knows_rates(model, data)
-    course[GIVEN], course[BLIND], course[FINE], course[TURNS] = int(given), int(blind), int(given), 0
+    course[GIVEN], course[BLIND], course[FINE] = int(given), int(blind), int(given)
+    course[TURNS] = course[VAIN] = 0
     turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
     if not turns and not put_problem(layout, data, problem, span) and not given:
         return DEPENDENT
@@ -449,6 +451,21 @@ def judge_pass(
     return NEXT
 
 
+@kernel("boolean(Data, Work, float64)", borrows=True)
+def solved(data: Data, work: Work, change: float) -> bool:
+    """Return whether the pass has solved its problem: to its goal, or as far as the same problem can be solved.
+
+    More sticking contacts than there are velocities (four wheels, one on a spring) contradict one another by what the
+    projection leaves, and E keeps a small least value.
+    """
+    log, course = data.log, work.course
+    vain = log[GOAL] < log[E_] <= CLAIMED and change <= SETTLED
+    course[VAIN] = course[VAIN] + 1 if vain else 0
+    if course[VAIN] >= OFTEN:
+        log[GOAL] = log[E_]
+    return bool(log[GOAL] >= log[E_])
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span)")
 def take_pass(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Take one pass; NEXT, DONE once the data no longer changes, OVERLAP if others must act, too, or why it failed."""
@@ -461,7 +478,7 @@ def take_pass(model: Model, data: Data, work: Work, push: Push, problem: Problem
     if turned != DONE:
         return turned
     change = 0.0 if same else far_from_last(layout, data, work, span.dt)
-    course[FINE] = int(data.log[GOAL] >= data.log[E_])
+    course[FINE] = int(solved(data, work, change))
     if course[PASS] == 0 and change <= (TRUST if layout.who == FOREST else 0.0):
         seen = look_ahead(model, data, work, push, span, course[BLIND] != 0)
         if seen != DONE:

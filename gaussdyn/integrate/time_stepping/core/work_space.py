@@ -11,7 +11,7 @@ from ....arrays import Array, IntArray
 from .problem.standstill import Standstill
 from .problem.standstill import room as still_room
 
-GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED, STANDS, LOOSE, UNSEEN = range(11)  # entries of `Work.course`
+GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED, STANDS, LOOSE, VAIN, UNSEEN = range(12)  # of `Work.course`
 
 
 @record("Standstill", A2, I1, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1, I1)
@@ -36,14 +36,14 @@ class Work(NamedTuple):
     when : Array, shape (n,)
     mode, now : IntArray, shape (n,)
         Modes of what acts, -1: does not; what they were at the end of the last step.
-    course : IntArray, shape (11,)
+    course : IntArray, shape (12,)
         How passes go. GIVEN: the caller has solved the problem of this one. BLIND: rows are the same everywhere, and
         no end is looked at. FOLLOWS: the force is followed by Newton's method, SLOPED: with the inverse by bodies.
         FINE: the last one was solved to its goal. TURNS: how often drives came to their limits or off them. PASS: its
         number. LED: DONE, or OVERLAP, at the end that it led to. STANDS: the step of a tree ended exactly as it began,
         impulses and modes included, and so will the next one that is told the same and as long. LOOSE: what rounding
-        has left of the rates of joints is still in the last solution. UNSEEN: nobody asks for
-        energies, work and what constraints did.
+        has left of the rates of joints is still in the last solution. VAIN: how many passes in a row solved the same problem
+        short of its goal. UNSEEN: nobody asks for energies, work and what constraints did.
     """
 
     still: Standstill

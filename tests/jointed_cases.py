@@ -54,6 +54,7 @@ def random_parts(seed: int, *, forces: bool = True, others: bool = True) -> dict
         pushes = [
             spatial.Spring(a=marker(rng, names[-1]), b=marker(rng, "ground"), stiffness=20.0, length=0.3, damping=0.7),
             spatial.Drag(point=marker(rng, names[0]), damping=0.3, spin_damping=0.1),
+            spatial.Load(point=marker(rng, names[-1]), force_xyz=(1.0, -2.0, 0.5), moment=(0.1, 0.2, -0.3)),
             spatial.Load(point=marker(rng, names[1]), force_xyz=(1.0, 2.0, -1.0), moment=(0.1, 0.2, 0.3)),
             spatial.Shaking(amplitude=2.0, frequency=3.0),
             *(spatial.Drive(joint=name, stiffness=5.0, damping=0.4, target=0.3) for name in scalars),

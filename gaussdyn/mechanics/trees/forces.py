@@ -1,4 +1,4 @@
-"""What acts on trees beside their own motion, compiled: springs, dampers, lifted weight, fluid, tendons, actuators.
+"""What acts on trees beside their own motion, compiled: springs, dampers, lift, fluid, loads, tendons, actuators.
 
 Formulas of MuJoCo's documentation, "Computation": passive forces, the inertia-based fluid model, actuators.
 """
@@ -20,6 +20,7 @@ from .forest import (
     CONTROL_HIGH,
     CONTROL_LOW,
     DAMPING,
+    DRAG,
     FORCE_HIGH,
     FORCE_LOW,
     FREE,
@@ -31,12 +32,16 @@ from .forest import (
     MASS,
     PULL,
     PUSH,
+    PUSHED,
     REST,
     SCALAR,
     SLACK_HIGH,
     SLACK_LOW,
+    SPIN_DRAG,
     STIFFNESS,
+    TURNED,
     WINDS,
+    WITH,
     Drives,
     Moving,
     Q,
@@ -160,6 +165,20 @@ def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
     for b in range(len(trees.inertia) if last[0] > 0.0 or last[1] > 0.0 else 0):
         if trees.fluid[b, 9] > 0.0:
             power += drag_body(trees, moving, b, h)
+    return power
+
+
+@kernel(f"float64(Trees, Moving, {A1})", borrows=True)
+def applied_forces(trees: Trees, moving: Moving, h: Array) -> float:
+    """Add loads and drags; return their power."""
+    power = 0.0
+    for k in range(len(trees.pushed)):
+        b, own = trees.pushed[k], trees.pushes[k]
+        point = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], own, PUSHED))
+        u, w = point_velocity(trees, moving, b, point), three(moving.speed[b], 0)
+        force, moment = along(three(own, WITH), -own[DRAG], u), along(three(own, TURNED), -own[SPIN_DRAG], w)
+        add_push(trees, moving, b, point, force, moment, 1.0, h)
+        power += dot3(force, u) + dot3(moment, w)
     return power
 
 

@@ -21,10 +21,11 @@ MASS, CENTRE, INERTIA, LIFT = 0, 1, 4, 10  # columns of `Trees.inertia`
 STIFFNESS, REST = 0, 1  # columns of `Trees.springs`
 ARMATURE, DAMPING = range(2)  # columns of `Trees.losses`
 ABOVE, OF, SCALAR = range(3)  # columns of `Trees.dofs`
+PUSHED, WITH, TURNED, DRAG, SPIN_DRAG = 0, 3, 6, 9, 10  # columns of `Trees.pushes`
 INERTIAS, SPEEDS, ASKED = range(3)  # entries of `Moving.known`; from ASKED on one for each body
 
 
-@record(I2, A2, A2, I2, A2, A2, I2, A2, A2, A1)
+@record(I2, A2, A2, I2, A2, A2, I2, A2, A2, I1, A2, A1)
 class Trees(NamedTuple):
     """Bodies and their joints.
 
@@ -52,6 +53,11 @@ class Trees(NamedTuple):
         Armature and damping.
     fluid : Array, shape (n + 1, 12)
         Axes (row by row) and sides of the box that has the inertia of a body; density and viscosity come last.
+    pushed : IntArray, shape (p,)
+        Bodies that something pushes beside gravity.
+    pushes : Array, shape (p, 11)
+        A point in the frame of the body, a force and a moment in the axes of space, and the damping of the velocity of
+        the point and of the angular velocity.
     gravity : Array, shape (3,)
     """
 
@@ -64,6 +70,8 @@ class Trees(NamedTuple):
     dofs: IntArray
     losses: Array
     fluid: Array
+    pushed: IntArray
+    pushes: Array
     gravity: Array
 
 

@@ -16,7 +16,7 @@ from ..contact_law import ContactLaw
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ..names import GROUND
-from ..spatial.forces import Force
+from ..spatial.forces import Force, Shaking, Spring
 from ..spatial.joint_table import Bond
 from ..spatial.joints import BallJoint, Joint, Slider, Universal, Weld
 from ..spatial.kinematics import Motions, SpatialMarker
@@ -24,7 +24,7 @@ from ..spatial.system import SpatialSystem
 from ..state import State
 from .bodies import TreeBody, TreeJoint, Turn
 from .forest_state import ForestState
-from .parts import Connect
+from .parts import Connect, Leg, SpatialTendon
 from .sensors import Sensor
 from .system import TreeSystem
 from .tables import together
@@ -125,7 +125,7 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     Raises
     ------
     InputError
-        What trees do not have: other joints that close a loop and what acts on them, rods, springs and other forces.
+        What trees do not have: other joints that close a loop and what acts on them, rods, strings, a shaken frame.
     """
     found, others, pushes = tree_of(system)
     named = {f"a {type(one).__name__} that closes a loop" for one in others if isinstance(one, Joint)}
@@ -133,7 +133,7 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     if named:
         mend = 'SpatialSystem(..., coordinates="joints") has them; or list the joints of the loop in another order.'
         text = "ball joints, hinges, universal joints, sliders, welds, limits without restitution, dry friction, "
-        text += "motors, gears, drives"
+        text += "motors, gears, drives, springs, loads, drags"
         raise InputError("joints, forces", ", ".join(sorted(named)), text, mend)
     return found
 
@@ -142,7 +142,7 @@ def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], 
     """Return the tree that moves as a system of bodies does, but for those joints and forces that are named.
 
     What trees have no tables for: joints that close loops but balls and welds, rods, strings, limits with restitution,
-    friction that is larger at rest, forces but drives, and what acts on a joint that closes a loop.
+    friction that is larger at rest, a frame that shakes, and what acts on a joint that closes a loop.
     """
     joints = [one for one in system.joints if isinstance(one, Joint)]
     ties, left = _spanning([body.name for body in system.bodies], joints)
@@ -150,7 +150,10 @@ def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], 
     tied = {tie.joint.name for tie in ties}
     limits, frictions = _taken(system, tied)
     acting = [one for one in system.joints if isinstance(one, (Motor, Gear)) and tied.issuperset(one.joints)]
-    drives = [one for one in system.forces if isinstance(one, Drive) and one.joint in tied]
+    pushes = tuple(
+        one for one in system.forces if isinstance(one, Shaking) or (isinstance(one, Drive) and one.joint not in tied)
+    )
+    forces = [one for one in system.forces if not any(one is other for other in pushes)]
     held = {tie.child.body: tie for tie in ties}
     order = [*(body.name for body in system.bodies if body.name not in held), *(tie.child.body for tie in ties)]
     given = {body.name: body for body in system.bodies}
@@ -158,13 +161,25 @@ def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], 
     pairs = {**_pairs(system, bodies), **system.pairs}
     sensors = [one for tie in ties for one in _reactions(tie)]
     tree = TreeSystem(
-        bodies=bodies, obstacles=system.obstacles, parts=[*map(_closure, loops), *acting, *drives],
+        bodies=bodies, obstacles=system.obstacles, parts=[*map(_closure, loops), *acting, *_acting(forces, tied)],
         gravity=system.gravity, contact=system.contact, pairs=pairs, sensors=() if loops else sensors,
     )  # fmt: skip
     taken = [*(tie.joint for tie in ties), *loops, *limits.values(), *frictions.values(), *acting]
     others = tuple(one for one in system.joints if not any(one is other for other in taken))
-    pushes = tuple(one for one in system.forces if not (isinstance(one, Drive) and one.joint in tied))
     return JointCoordinates(system, tree, ties), others, pushes
+
+
+def _acting(forces: Sequence[Any], names: Collection[str]) -> list[Any]:
+    """Return forces as trees have them: springs are tendons, by names that no joint has."""
+    return [_tendon(f"spring_{k}" + "_" * max(map(len, names), default=0), one) if isinstance(one, Spring) else one
+            for k, one in enumerate(forces)]  # fmt: skip
+
+
+def _tendon(name: str, spring: Spring) -> SpatialTendon:
+    a, b = spring.a, spring.b
+    leg = Leg(a=a.body, at_a=a.at, b=b.body, at_b=b.at)
+    slack = (spring.length, spring.length)
+    return SpatialTendon(name=name, legs=(leg,), stiffness=spring.stiffness, damping=spring.damping, slack=slack)
 
 
 def _taken(system: SpatialSystem, tied: Collection[str]) -> tuple[dict[str, Limit], dict[str, JointFriction]]:

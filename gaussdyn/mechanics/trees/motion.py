@@ -8,6 +8,7 @@ from ..collision.vectors import along, dot3, three, triple3, turned
 from .dynamics import mass_matrix, momentum, paired, take_bias
 from .forces import (
     actuator_forces,
+    applied_forces,
     drives_beside,
     fluid_forces,
     joint_dampers,
@@ -47,7 +48,7 @@ def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) 
     joint_springs(trees, q, h)
     power = joint_dampers(trees, damped, h) + tendon_forces(trees, forest.drives, q, v, h)[1]
     lift_weights(trees, moving, h)
-    return power + fluid_forces(trees, moving, h)
+    return power + fluid_forces(trees, moving, h) + applied_forces(trees, moving, h)
 
 
 @kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True, rare=True)

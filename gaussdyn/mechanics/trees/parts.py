@@ -15,6 +15,7 @@ from ..collision.shapes import Triple, direction, triple
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, Motor
 from ..names import GROUND, check_name
+from ..spatial.forces import Drag, Load
 from .bodies import Turn, check_interval
 
 Dynamics = Literal["none", "integrator", "filter", "filterexact"]
@@ -359,7 +360,7 @@ class Fluid:
             object.__setattr__(self, name, scalar(f"{name} of the fluid", getattr(self, name), low=0.0))
 
 
-Part = Tendon | SpatialTendon | JointEquality | Connect | Motor | Gear | Drive
+Part = Tendon | SpatialTendon | JointEquality | Connect | Motor | Gear | Drive | Load | Drag
 
 
 def _slack(name: str, given: tuple[float, float]) -> tuple[float, float]:

@@ -59,7 +59,7 @@ class TreeSystem:
         Parents before children. q has the coordinates of the joints in this order, v their rates.
     obstacles : sequence of HalfSpace, Mesh, HeightField, Compound or shapes
         Fixed in space, each with a name.
-    parts : sequence of Tendon, SpatialTendon, JointEquality, Connect, Motor, Gear or Drive
+    parts : sequence of Tendon, SpatialTendon, JointEquality, Connect, Motor, Gear, Drive, Load or Drag
     actuators : sequence of Actuator
         `control` has one number for each, in this order.
     gravity : (x, y, z)

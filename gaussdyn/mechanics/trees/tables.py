@@ -18,6 +18,7 @@ from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, Motor
 from ..names import GROUND, nearest
 from ..rows import Kind, Level
+from ..spatial.forces import Drag, Load
 from .bodies import MOTIONS, TreeBody, TreeJoint
 from .forest import (
     ABOVE,
@@ -136,6 +137,7 @@ def forest_of(
     """Return the tables, where everything stands in them, and the names of the rows, in the order of ids."""
     places = places_of(bodies, parts, actuators)
     trees = _damped(_trees(bodies, places, gravity, fluid), places, parts)
+    trees = _pushed(trees, places, parts)
     rows = sorted(_rows(places, parts), key=lambda row: row[0].id)
     kinds = np.array([(*kind, _shared(trees, kind)) for _, kind, _ in rows], dtype=np.int64).reshape(len(rows), 5)
     numbers = np.array([[*x, *(0.0,) * (7 - len(x))] for _, _, x in rows]).reshape(len(rows), 7)
@@ -205,7 +207,8 @@ def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: F
     springs = [[joint.stiffness, *joint.rest, *(0.0,) * (7 - joint.coordinates)] for joint in joints]
     return Trees(
         table, frames, inertia, _whole(entries, 5), _real([(*x.at, *x.axis, x.zero) for x in joints], 7),
-        _real(springs, 8), _whole(dofs, 3), _real(losses, 2), box, np.array(gravity),
+        _real(springs, 8), _whole(dofs, 3), _real(losses, 2), box, np.zeros(0, dtype=np.int64), np.zeros((0, 11)),
+        np.array(gravity),
     )  # fmt: skip
 
 
@@ -216,6 +219,21 @@ def _damped(trees: Trees, places: Places, parts: Sequence[Part]) -> Trees:
         if isinstance(part, Drive):
             losses[places.velocity("joint of a drive", part.joint), DAMPING] += part.damping
     return trees._replace(losses=losses)
+
+
+def _pushed(trees: Trees, places: Places, parts: Sequence[Part]) -> Trees:
+    """Return trees with their loads and drags."""
+    bodies, pushes = [], []
+    for part in parts:
+        if isinstance(part, (Load, Drag)):
+            bodies.append(places.body(f"point of a {type(part).__name__}", part.point.body))
+            given = (
+                (*part.force_xyz, *part.moment, 0.0, 0.0)
+                if isinstance(part, Load)
+                else (*(0.0,) * 6, part.damping, part.spin_damping)
+            )
+            pushes.append((*part.point.at, *given))
+    return trees._replace(pushed=np.array(bodies, dtype=np.int64), pushes=_real(pushes, 11))
 
 
 def _aligned(axis: Triple) -> int:
@@ -381,8 +399,8 @@ def _rows(places: Places, parts: Sequence[Part]) -> list[Entry]:
 
 
 def _of_part(places: Places, part: Part) -> list[Entry]:
-    """Return the rows of a tendon, an equality, a motor, a gear or a closure; drives have none."""
-    if isinstance(part, Drive):
+    """Return the rows of a tendon, an equality, a motor, a gear or a closure; forces have none."""
+    if isinstance(part, (Drive, Load, Drag)):
         return []
     if isinstance(part, (Motor, Gear)):
         return [_paced(places, part)]

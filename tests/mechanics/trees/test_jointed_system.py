@@ -180,7 +180,16 @@ def test_plain_trees_are_compiled_and_others_are_not() -> None:
     plain = dataclasses.replace(chain(*CRANE[:2]), coordinates="joints")
     assert plain.forest is not None
     assert dataclasses.replace(chain(*CRANE, *DRIVEN[1:], forces=DRIVES), coordinates="joints").forest is not None
-    assert dataclasses.replace(chain(forces=PUSHES), coordinates="joints").forest is None
+    forces = (
+        *PUSHES,
+        spatial.Load(point=spatial.mark("five"), force_xyz=(1.0, 0.0, 0.0)),
+        spatial.Drag(point=spatial.mark("two")),
+    )
+    assert dataclasses.replace(chain(forces=forces), coordinates="joints").forest is not None
+    assert (
+        dataclasses.replace(chain(forces=(spatial.Shaking(amplitude=1.0, frequency=2.0),)), coordinates="joints").forest
+        is None
+    )
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ from .records import (
 from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, LOOSE, PASS, SLOPED, TURNS, VAIN, Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
-FIRST = 1e-6  # residual E of the first contact problem of a step
+FIRST = 1e-6  # residual E of the first contact problem of a step, and change of speeds beyond which another follows
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 OFTEN = 3  # passes in a row that solve the same problem short of its goal: it will not be solved further
@@ -194,13 +194,13 @@ def exact_enough(model: Model, enough: float) -> float:
     return enough
 
 
-@kernel("boolean(Data, Work)", borrows=True)
-def followed(data: Data, work: Work) -> bool:
-    """Return whether the velocity that the force was followed to is that of the contact problem."""
+@kernel("boolean(Data, Work, float64)", borrows=True)
+def solved_near(data: Data, work: Work, share: float) -> bool:
+    """Return whether the velocity of the contact problem is that of the end at hand, up to a share of the speeds."""
     far = size = 0.0
     for j in range(len(data.v)):
         far, size = max(far, abs(data.V[PLUS, j] - data.v1[j])), max(size, work.speed[j])
-    return bool(far <= NEAR * size)
+    return bool(far <= share * size)
 
 
 @kernel("void(Data)", borrows=True)
@@ -222,15 +222,6 @@ def aims(layout: Layout, span: Span, last: float) -> tuple[float, float, float]:
     return max(span.tol, min(FIRST, FINER * last)), min(TRUST, GUESS * last), ENOUGH
 
 
-@kernel("boolean(Data, Work)", borrows=True)
-def far_from_guess(data: Data, work: Work) -> bool:
-    """Return whether the solution is so far from the guess that data are for that there surely is another pass."""
-    far = size = 0.0
-    for j in range(len(data.v)):
-        far, size = max(far, abs(data.V[PLUS, j] - data.v1[j])), max(size, work.speed[j])
-    return bool(far > FIRST * size)
-
-
 @kernel("int64(Model, Data, Work, Problem, Span, float64, float64)")
 def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span, tol: float, rough: float) -> int:
     """Solve the contact problem to tol, and bring to rest what stands; HARD if it cannot be solved.
@@ -241,7 +232,7 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     layout = model.layout
     alone = layout.who != FOREST and problem.counts[BLOCK_ROWS] == 0
     E, floor = solve(layout, data.seen, data, problem, span.dt, tol, rough, alone)
-    work.course[LOOSE] = int(alone and far_from_guess(data, work))
+    work.course[LOOSE] = int(alone and not solved_near(data, work, FIRST))  # there surely is another
     if alone and work.course[LOOSE] == 0:
         hold(layout, data.seen, data, problem, data.V[PLUS])
     data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
@@ -394,7 +385,7 @@ def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, 
 def end_passes(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, still: bool) -> int:
     """Take the answer of passes that stand still, or hover and obey the laws all the same; NEXT if they do not."""
     layout, course = model.layout, work.course
-    if course[FOLLOWS] and layout.who == FOREST and not followed(data, work):
+    if course[FOLLOWS] and layout.who == FOREST and not solved_near(data, work, NEAR):
         return UNSETTLED
     code = tighten(model, data, work, push, problem, span)
     if code == FAULT:

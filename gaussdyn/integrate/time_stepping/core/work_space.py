@@ -42,8 +42,8 @@ class Work(NamedTuple):
         FINE: the last one was solved to its goal. TURNS: how often drives came to their limits or off them. PASS: its
         number. LED: DONE, or OVERLAP, at the end that it led to. STANDS: the step of a tree ended exactly as it began,
         impulses and modes included, and so will the next one that is told the same and as long. LOOSE: what rounding
-        has left of the rates of joints is still in the last solution. VAIN: how many passes in a row solved the same problem
-        short of its goal. UNSEEN: nobody asks for energies, work and what constraints did.
+        has left of the rates of joints is still in the last solution. VAIN: how many passes in a row solved the
+        same problem short of its goal. UNSEEN: nobody asks for energies, work and what constraints did.
     """
 
     still: Standstill

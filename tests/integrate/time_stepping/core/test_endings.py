@@ -5,14 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaussdyn import MoreauJean, Position, SpatialSystem, State, UserSystem, Velocity, build, simulate
+from gaussdyn import (
+    ContactLaw,
+    MoreauJean,
+    Position,
+    SpatialSystem,
+    State,
+    UserSystem,
+    Velocity,
+    audit,
+    build,
+    simulate,
+)
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.time_stepping.core import advance, endings
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
 from gaussdyn.integrate.time_stepping.core.outside import cut_steps, unsolved
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.integrate.time_stepping.core.records import CHANGE, E_, GOAL, HARD, LOGGED, UNSETTLED
-from gaussdyn.mechanics.spatial import BallJoint, SpatialBody, ball, mark
+from gaussdyn.mechanics.spatial import BallJoint, HalfSpace, Hinge, Motor, SpatialBody, Spring, ball, brick, mark
 from gaussdyn.mechanics.trees import Actuator, Tendon, TreeBody, TreeJoint, TreeSystem
 from gaussdyn.programs.solution.status import Status
 
@@ -237,3 +248,37 @@ def test_a_load_on_light_links_is_stepped_by_kernels_alone(monkeypatch: pytest.M
     assert run.event_counts.get("cut", 0) > 0 or run.statistics["steps"] > 200
     assert abs(run["energy_error"]).max() < 1e-12 * 9.81
     assert run.statistics["max_joint_error_m"] <= 1e-10
+
+
+def test_wheels_that_contradict_one_another_settle_with_the_residual_that_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four wheels that stick, on rockers of which one is sprung: E stays above 1e-12 while nothing changes any more."""
+    bodies, joints, pose = [brick("body", mass=10.0, half=(0.3, 0.2, 0.08))], [], {"body": (0.0, 0.0, 0.25)}
+    for side, y in (("l", 0.28), ("r", -0.28)):
+        rocker = f"rocker_{side}"
+        bodies.append(SpatialBody(name=rocker, mass=1.0, inertia=(0.02, 0.05, 0.05)))
+        ends = mark(rocker, axis=(0, 1, 0)), mark("body", (0.0, y, 0.0), axis=(0, 1, 0))
+        joints.append(Hinge(name=f"pivot_{side}", a=ends[0], b=ends[1]))
+        pose[rocker] = (0.0, y, 0.25)
+        for k, x in enumerate((-0.3, 0.3)):
+            wheel, own = f"w{side}{k}", np.sign(y) * 0.08
+            bodies.append(ball(wheel, mass=0.5, radius=0.12))
+            ends = mark(wheel, axis=(0, 1, 0)), mark(rocker, (x, own, -0.12), axis=(0, 1, 0))
+            joints += [
+                Hinge(name=f"axle_{wheel}", a=ends[0], b=ends[1]),
+                Motor(joint=f"axle_{wheel}", rate=6.0, cap=6.0),
+            ]
+            pose[wheel] = (x, y + own, 0.13)
+    a, b = mark("rocker_l", (0.2, 0.0, 0.0)), mark("body", (0.2, 0.28, 0.05))
+    spring, law = Spring(a=a, b=b, stiffness=2000.0, length=0.05), ContactLaw(mu=0.7)
+    floor = [HalfSpace(name="floor")]
+    system = SpatialSystem(bodies=bodies, joints=joints, forces=[spring], obstacles=floor, contact=law)
+    taken: list[int] = []
+    again = CompiledSystem.again
+    monkeypatch.setattr(CompiledSystem, "again", lambda *given: taken.append(1) or again(*given))
+    run = simulate(system, system.state(pose), 0.3, stepper=MoreauJean(dt=2e-3), save=50)
+    assert run.status == "COMPLETED"
+    assert len(taken) < 5
+    assert run.statistics["max_residual"] <= 1e-10
+    assert audit(run).passed

@@ -294,15 +294,15 @@ def test_others_than_trees_are_refused() -> None:
 
 
 def test_a_force_that_tables_do_not_have_is_refused_before_any_work(tmp_path) -> None:
-    """Bodies in joints go without corrections, with a control too, but not with a drag, which Python is asked for."""
+    """Bodies in joints go without corrections, with a control too, but not on a table that shakes: Python is asked."""
     ball = spatial.SpatialBody(name="ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
     hinge = spatial.Hinge(a=spatial.mark("ball"), b=spatial.mark("ground"), name="hinge")
     system = SpatialSystem(bodies=[ball], joints=[hinge], coordinates="joints")
     turned = simulate(system, system.state(), 0.01, stepper=ONCE, control=np.full(system.nv, 0.3))
     assert turned.v[-1] == pytest.approx(0.3 / 0.1 * 0.01, rel=1e-12)
-    drag = spatial.Drag(point=spatial.mark("ball", (0.1, 0.0, 0.0)), damping=0.5)
-    dragged = SpatialSystem(bodies=[ball], joints=[hinge], forces=[drag], coordinates="joints")
+    shaking = spatial.Shaking(amplitude=1.0, frequency=2.0)
+    shaken = SpatialSystem(bodies=[ball], joints=[hinge], forces=[shaking], coordinates="joints")
     path = tmp_path / "run.h5"
     with pytest.raises(InputError, match="only trees"):
-        simulate(dragged, dragged.state(), 0.01, stepper=ONCE, out=path)
+        simulate(shaken, shaken.state(), 0.01, stepper=ONCE, out=path)
     assert not path.exists()

@@ -186,18 +186,40 @@ def factor_flat(A: Array, n: int, pivot: IntArray) -> bool:
 
 @kernel(f"void({A1}, int64, {I1}, {A1})", borrows=True)
 def solve_flat(A: Array, n: int, pivot: IntArray, b: Array) -> None:
-    """Overwrite b with A^-1 b, by the factor of `factor_flat`."""
+    """Overwrite b with A^-1 b, by the factor of `factor_flat`; four rows side by side, whose sums do not wait."""
     wide = n + SPARE
     for k in range(n):
         p = pivot[k]
         b[k], b[p] = b[p], b[k]
-    for i in range(n):
+    whole = n // 4 * 4
+    for i in range(0, whole, 4):
+        r0, r1, r2, r3 = i * wide, (i + 1) * wide, (i + 2) * wide, (i + 3) * wide
+        s0, s1, s2, s3 = b[i], b[i + 1], b[i + 2], b[i + 3]
+        for j in range(i):
+            x = b[j]
+            s0, s1, s2, s3 = s0 - A[r0 + j] * x, s1 - A[r1 + j] * x, s2 - A[r2 + j] * x, s3 - A[r3 + j] * x
+        s1 -= A[r1 + i] * s0
+        s2 = s2 - A[r2 + i] * s0 - A[r2 + i + 1] * s1
+        b[i], b[i + 1], b[i + 2] = s0, s1, s2
+        b[i + 3] = s3 - A[r3 + i] * s0 - A[r3 + i + 1] * s1 - A[r3 + i + 2] * s2
+    for i in range(whole, n):
         row, value = i * wide, b[i]
         for j in range(i):
             value -= A[row + j] * b[j]
         b[i] = value
-    for i in range(n - 1, -1, -1):
+    for i in range(n - 1, whole - 1, -1):
         row, value = i * wide, b[i]
         for j in range(i + 1, n):
             value -= A[row + j] * b[j]
         b[i] = value / A[row + i]
+    for i in range(whole - 4, -1, -4):
+        r0, r1, r2, r3 = i * wide, (i + 1) * wide, (i + 2) * wide, (i + 3) * wide
+        s0, s1, s2, s3 = b[i], b[i + 1], b[i + 2], b[i + 3]
+        for j in range(i + 4, n):
+            x = b[j]
+            s0, s1, s2, s3 = s0 - A[r0 + j] * x, s1 - A[r1 + j] * x, s2 - A[r2 + j] * x, s3 - A[r3 + j] * x
+        s3 /= A[r3 + i + 3]
+        s2 = (s2 - A[r2 + i + 3] * s3) / A[r2 + i + 2]
+        s1 = (s1 - A[r1 + i + 2] * s2 - A[r1 + i + 3] * s3) / A[r1 + i + 1]
+        b[i] = (s0 - A[r0 + i + 1] * s1 - A[r0 + i + 2] * s2 - A[r0 + i + 3] * s3) / A[r0 + i]
+        b[i + 1], b[i + 2], b[i + 3] = s1, s2, s3

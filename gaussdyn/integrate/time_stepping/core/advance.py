@@ -302,12 +302,15 @@ class CompiledSystem(InPieces):
             return before
         others, k = others_of(before.memory, self.fixed), len(spans) - 1
         others = others if asked is None else {**others, **asked.memory()}
-        row = min(k, len(kept.found) - 1)
-        R = int(kept.found[row, ROWS])
-        start, label = kept.start[row, : R + 1].copy(), kept.label[row, : 4 * (R - len(self.fixed))]
-        label, last = label.reshape(-1, 4).copy(), kept.last[row, : start[-1]].copy()
-        memory = Late(lambda: {**others, **remembered(self.named(label), start, last)}, others)
-        return State.trusted(float(spans[k, 2]), kept.q[k].copy(), kept.v[k].copy(), memory)
+        row, joints = min(k, len(kept.found) - 1), len(self.fixed)
+        R = kept.found.item(row, ROWS)
+        start, label, last = kept.start[row].copy(), kept.label[row].copy(), kept.last[row].copy()
+
+        def impulses() -> dict[str, Array]:
+            ids = self.named(label[: 4 * (R - joints)].reshape(-1, 4))
+            return {**others, **remembered(ids, start[: R + 1], last)}
+
+        return State.trusted(spans.item(k, 2), kept.q[k].copy(), kept.v[k].copy(), Late(impulses, others))
 
     def _stretches(
         self, stepper: MoreauJean, state: State, end: State, kept: Kept, spans: Array, told: Array | None,

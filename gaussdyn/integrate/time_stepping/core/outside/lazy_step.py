@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ...moreau_jean import MoreauJean
 
 BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
+PAGE = 1024  # spans that are made at once
 SOLVED = (*MODES, "active", "inactive")  # modes of contact problems, by their numbers
 
 
@@ -425,11 +426,11 @@ def _notes(of: KeptSteps) -> tuple[Note, ...]:
 def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     """Return start, length and end of up to n steps, none beyond `t_max`."""
     spans: list[tuple[float, float, float]] = []
-    horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
-    if t == k * stepper.dt and horizon < t_max:
-        whole: Array = (k + _numbers(n)) * stepper.dt
-        whole[:, 1] = stepper.dt
-        return whole
+    dt = stepper.dt
+    horizon, k = min(t_max, t + (n + 2) * dt), round(t / dt)
+    if t == k * dt and horizon < t_max:
+        page, first = divmod(k, PAGE)
+        return _page(page, dt)[first : first + n].copy() if first + n <= PAGE else _whole(k, n, dt)
     while len(spans) < n and t < horizon:
         dt, end = stepper.span(t, horizon)
         spans.append((t, dt, end))
@@ -437,10 +438,16 @@ def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     return np.array(spans).reshape(-1, 3)
 
 
-@lru_cache(maxsize=64)
-def _numbers(n: int) -> Array:
-    """Return (i, 0, i + 1), i < n."""
-    return np.array([(i, 0.0, i + 1) for i in range(n)]).reshape(-1, 3)
+def _whole(k: int, n: int, dt: float) -> Array:
+    """Return n spans on the grid from k dt on."""
+    ends = np.arange(k, k + n + 1) * dt
+    return np.column_stack([ends[:-1], np.full(n, dt), ends[1:]])
+
+
+@lru_cache(maxsize=16)
+def _page(page: int, dt: float) -> Array:
+    """Return the spans of a page of the grid: many calls in a row take a part of it."""
+    return _whole(page * PAGE, PAGE, dt)
 
 
 def edges(kept: Kept, n: int) -> list[int]:

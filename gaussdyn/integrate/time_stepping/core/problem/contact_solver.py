@@ -104,6 +104,8 @@ def share_anew(problem: Problem, tol: float, size: float) -> bool:
     blocks, n = problem.counts[BLOCKS], problem.counts[BLOCK_ROWS]
     table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
     q, r, rho, near = problem.q[:n], problem.r[:n], problem.rho[:blocks], problem.near
+    for i in range(n):
+        near.before[i] = r[i]
     look(near, problem.W, q, table, rho, r)
     near.size[0] = 0
     return bool(tol >= share(near, problem.W, q, table, rho, r, (tol, 0.0), size))

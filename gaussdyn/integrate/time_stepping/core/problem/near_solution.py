@@ -7,7 +7,7 @@ that laws admit at r - rho u and their derivative (`projections.reaction_map`), 
 
 as `newton.dense_newton` does, for the blocks that are not open; where W is not formed in velocity space
 (`velocity_space`), which is the same step. The factor of the last step goes on (the chord method) while the same blocks
-are open and the residual falls well: by about the change since it was made. alpha makes the matrix regular where rows
+are open and a few more steps at its pace lead to the goal (`pays`). alpha makes the matrix regular where rows
 depend on one another; it does not fall as far as there: corners of a foot that share its load would change roles by a
 long way in directions that nothing holds. A step that leads away, by E and by |y - r|, is shortened (modes of joints
 and feet go round in circles otherwise), one by an older factor is taken back. What does not get there quickly is left
@@ -36,7 +36,8 @@ from .velocity_space import room as velocity_room
 
 FRICTIONLESS, COULOMB, CAPPED = 0, 1, 5  # codes of `programs.laws.projections`
 STEPS, REFUSED = 16, 5  # most steps, and those that hardly lower the residual
-CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
+SOON, ROWS_A_STEP = 2, 8  # steps that a factor is worth: so many, and one more for so many rows
+FALL = 0.9  # of the last residual: what counts as lower
 SHORTEST = 0.05  # share of a step below which it is not halved again until it leads nearer
 PROXIMAL = 1e-5  # term where rows depend on one another
 FAINT, REGULAR = 1e-10, 1e-4  # the same where they do not: where pivots are no smaller than this
@@ -224,25 +225,19 @@ def same_open(near: Near, start: IntArray) -> bool:
     return bool(same)
 
 
-@kernel(f"void(Near, {A1}, int64, int64, {A1})", borrows=True)
-def put_row(near: Near, W: Array, n: int, i: int, row: Array) -> None:
-    """Put row i of W, what has a place of it."""
-    order, first = near.order, i * n
-    for j in range(near.size[0]):
-        row[j] = W[first + order[j]]
-
-
 @kernel(f"boolean(Near, {A1}, {I1}, {A1}, float64)", borrows=True)
 def factor_reactions(near: Near, W: Array, start: IntArray, rho: Array, alpha: float) -> bool:
     """Put the factor of the equations of the rows that have a place; False if it is singular."""
-    place, A, m, n = near.place, near.A, near.size[0], start[len(rho)]
+    place, order, A, m, n = near.place, near.order, near.A, near.size[0], start[len(rho)]
     wide = m + SPARE
     for k in range(len(rho)):
         first, d = start[k], start[k + 1] - start[k]
         if place[first] < 0:
             continue
-        for c in range(d):
-            put_row(near, W, n, first + c, near.rows[c])
+        for c in range(d):  # of W what has a place
+            own, at = near.rows[c], (first + c) * n
+            for j in range(m):
+                own[j] = W[at + order[j]]
         for a in range(d):
             row = A[place[first + a] * wide : place[first + a] * wide + m]
             for j in range(m):
@@ -353,6 +348,15 @@ def slips(near: Near, table: Table) -> bool:
     return False
 
 
+@kernel("boolean(Near, float64, float64, float64)", borrows=True)
+def pays(near: Near, last: float, E: float, goal: float) -> bool:
+    """Return whether the factor goes on, after a step from `last` to E: few more at that pace lead to the goal."""
+    pace, rows = E / last, len(near.space.v) if near.size[1] else near.size[0]
+    for _ in range(SOON + rows // ROWS_A_STEP):
+        E *= pace
+    return bool(goal >= E)
+
+
 @kernel(f"boolean(Near, {A1}, {I1}, {A1})", borrows=True)
 def depend(near: Near, W: Array, start: IntArray, rho: Array) -> bool:
     """Return whether rows of blocks that are not open depend on one another, with a factor where that was not known."""
@@ -367,13 +371,15 @@ def even_out(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array,
 
     Equally soft blocks share evenly what W lets them share as they like.
     """
-    E, start = weigh_softly(near, table, rho, r, PROXIMAL) / size, table[1]
+    E, start, goes_on = weigh_softly(near, table, rho, r, PROXIMAL) / size, table[1], True
     for _ in range(TRIES):
-        if EVEN >= E or (not same_open(near, start) and not make_factor(near, W, start, rho, PROXIMAL)):
+        stands = near.size[3] != 0 or (goes_on and same_open(near, start))
+        if EVEN >= E or (not stands and not make_factor(near, W, start, rho, PROXIMAL)):
             break
         take_newton_step(near, W, start, rho, r)
         put_rates(near, W, q, r)
-        E = weigh_softly(near, table, rho, r, PROXIMAL) / size
+        last, E = E, weigh_softly(near, table, rho, r, PROXIMAL) / size
+        goes_on = pays(near, last, E, EVEN)
     for i in range(0 if EVEN >= E else len(q)):
         r[i] = near.before[i]
     return bool(EVEN >= E)
@@ -431,7 +437,7 @@ def newton_from(
             best = least = E
             for i in range(n):
                 near.best[i] = r[i]
-        goes_on = CHORD * last >= E
+        goes_on = pays(near, last, E, READY * tol)
         refused += 0 if FALL * last >= E else 1
         if refused == REFUSED or (refused > 0 and rough >= E):
             break
@@ -443,10 +449,11 @@ def share(
     near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
     size: float,
 ) -> float:  # fmt: skip
-    """Do what `near_solution` does, from what blocks bear that are a little soft; inf where rows are independent."""
-    E, n = np.inf, len(q)
-    for i in range(n):
-        near.before[i] = r[i]
+    """Do what `near_solution` does, from what blocks bear that are a little soft; inf where rows are independent.
+
+    `Near.before` is r.
+    """
+    E = np.inf
     if not depend(near, W, table[1], rho):
         return E
     if even_out(near, W, q, table, rho, r, size):

@@ -75,7 +75,7 @@ class Trees(NamedTuple):
     gravity: Array
 
 
-@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1, A1, A1, A1, I1)
+@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1, A1, A1, A1, A1, A1, A1, I1)
 class Moving(NamedTuple):
     """How trees stand and move. What is asked for again at the same place and velocity is not computed again.
 
@@ -98,6 +98,8 @@ class Moving(NamedTuple):
         Work space.
     turn : Array, shape (2, 3, 3)
         Work space.
+    angle, sine, cosine : Array, shape (j,)
+        By which hinges turn, see `kinematics.put_turns`.
     spare : Array, shape (nv,)
         Work space.
     damped : Array, shape (nv,)
@@ -119,6 +121,9 @@ class Moving(NamedTuple):
     composite: Array
     wrench: Array
     turn: Array
+    angle: Array
+    sine: Array
+    cosine: Array
     spare: Array
     damped: Array
     at: Array

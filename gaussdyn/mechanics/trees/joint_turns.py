@@ -41,6 +41,32 @@ def sine_cosine(x: float) -> tuple[float, float]:
     return (-s, -c) if quarter & 2 else (s, c)
 
 
+@kernel(f"void({A1}, {A1}, {A1})", borrows=True)
+def sines_cosines(x: Array, s: Array, c: Array) -> None:
+    """Put sines and cosines of angles, the bits of `sine_cosine`: without branches the processor takes several."""
+    large = False
+    for i in range(len(x)):
+        large = large or not abs(x[i]) < LARGE
+    for i in range(len(x) if large else 0):
+        s[i], c[i] = sine_cosine(x[i])
+    for i in range(0 if large else len(x)):
+        n = (x[i] * QUARTERS + ROUND) - ROUND
+        far, small = x[i] - n * HALF_PI, n * REST
+        y = far - small
+        tail = (far - y) - small
+        z = y * y
+        v = z * y
+        sine = y - ((z * (0.5 * tail - v * (S2 + z * (S3 + z * (S4 + z * (S5 + z * S6))))) - tail) - v * S1)
+        half = 0.5 * z
+        w, r = 1.0 - half, z * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * C6)))))
+        cosine = w + (((1.0 - w) - half) + (z * r - y * tail))
+        rounds = ((0.25 * n - 0.375) + ROUND) - ROUND
+        quarter = n - 4.0 * rounds
+        odd = quarter == 1.0 or quarter == 3.0
+        a, b = cosine if odd else sine, -sine if odd else cosine
+        s[i], c[i] = -a if quarter > 1.0 else a, -b if quarter > 1.0 else b
+
+
 @kernel(f"void({A2}, {A2})", borrows=True)
 def turn_axes(R: Array, turn: Array) -> None:
     """Put R = R turn."""
@@ -51,10 +77,9 @@ def turn_axes(R: Array, turn: Array) -> None:
         R[i, 2] = x * turn[0, 2] + y * turn[1, 2] + z * turn[2, 2]
 
 
-@kernel(f"void({A2}, int64, float64)", borrows=True)
-def turn_along(R: Array, along: int, angle: float) -> None:
-    """Put R = R times the rotation about one of its own axes, see `Trees.joints`."""
-    s, c = sine_cosine(angle)
+@kernel(f"void({A2}, int64, float64, float64)", borrows=True)
+def turn_along(R: Array, along: int, s: float, c: float) -> None:
+    """Put R = R times the rotation about one of its own axes, see `Trees.joints`, by an angle of this sine, cosine."""
     if along < 0:
         s, along = -s, -along
     a, b = along % 3, (along + 1) % 3
@@ -63,10 +88,9 @@ def turn_along(R: Array, along: int, angle: float) -> None:
         R[i, a], R[i, b] = c * x + s * y, c * y - s * x
 
 
-@kernel(f"void({V3}, float64, {A2})", borrows=True)
-def turn_about(axis: Vector, angle: float, out: Array) -> None:
-    """Put the rotation about a unit axis (Rodrigues)."""
-    s, c = sine_cosine(0.5 * angle)
+@kernel(f"void({V3}, float64, float64, {A2})", borrows=True)
+def turn_about(axis: Vector, s: float, c: float, out: Array) -> None:
+    """Put the rotation about a unit axis (Rodrigues) by an angle whose half has this sine and cosine."""
     x, y, z = axis
     k, s = 2.0 * s * s, 2.0 * s * c  # 1 - cosine, without cancellation, and sine
     c = 1.0 - k

@@ -34,7 +34,7 @@ from .forest import (
     Trees,
     V,
 )
-from .joint_turns import turn_about, turn_along, turn_axes, turn_of
+from .joint_turns import sines_cosines, turn_about, turn_along, turn_axes, turn_of
 
 
 @kernel(f"void({A1}, {V3})", borrows=True)
@@ -88,10 +88,11 @@ def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> bool:
         put3(moving.x[b], along(x, q[at] - own[ZERO], axis))
         return bool(first != b)
     if kind == HINGE and along_own != 0:
-        turn_along(R, along_own, q[at] - own[ZERO])
+        turn_along(R, along_own, moving.sine[j], moving.cosine[j])
     else:
         if kind == HINGE:
-            turn_about((own[AXIS], own[AXIS + 1], own[AXIS + 2]), q[at] - own[ZERO], moving.turn[0])
+            axis = (own[AXIS], own[AXIS + 1], own[AXIS + 2])
+            turn_about(axis, moving.sine[j], moving.cosine[j], moving.turn[0])
         else:
             turn_of(q, at, moving.turn[0])
         turn_axes(R, moving.turn[0])
@@ -164,9 +165,20 @@ def keep_same(x: Array, kept: Array) -> bool:
     return same
 
 
+@kernel(f"void(Trees, Moving, {A1})", borrows=True)
+def put_turns(trees: Trees, moving: Moving, q: Array) -> None:
+    """Put by what angles hinges turn, all at once; half of the angle where the axis is none of the frame."""
+    joints, angle = trees.joints, moving.angle
+    for j in range(len(joints)):
+        if joints[j, KIND] == HINGE:
+            way = q[joints[j, Q]] - trees.axes[j, ZERO]
+            angle[j] = way if joints[j, ALIGNED] != 0 else 0.5 * way
+    sines_cosines(angle, moving.sine, moving.cosine)
+
+
 @kernel(f"void(Trees, Moving, {A1}, int64)", inline=True, borrows=True)
 def place_body(trees: Trees, moving: Moving, q: Array, b: int) -> None:
-    """Put the frame and the free motions of a body, whose parent stands there."""
+    """Put the frame and the free motions of a body, whose parent stands there, once `put_turns` has been called."""
     put_frame(trees, moving, b)
     known = True
     for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
@@ -181,6 +193,7 @@ def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
     if keep_same(q, moving.at):
         return
     moving.known[INERTIAS] = moving.known[SPEEDS] = 0
+    put_turns(trees, moving, q)
     for b in range(len(trees.inertia)):
         place_body(trees, moving, q, b)
 
@@ -199,6 +212,7 @@ def place_asked(trees: Trees, moving: Moving, q: Array) -> None:
     every = True
     keep_same(q, moving.at)
     moving.known[INERTIAS] = moving.known[SPEEDS] = 0
+    put_turns(trees, moving, q)
     for b in range(len(trees.inertia)):
         if moving.known[ASKED + b]:
             moving.known[ASKED + b] = 0

@@ -172,7 +172,7 @@ def moving_of(trees: Trees) -> Moving:
     made = Moving(
         np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3)), np.zeros((j, 3)), np.zeros((j, 3)), np.zeros((nv, 6)),
         np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 10)), np.zeros((n + 1, 10)),
-        np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(nv), np.zeros(nv),
+        np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(j), np.zeros(j), np.zeros(j), np.zeros(nv), np.zeros(nv),
         np.full(nq, np.nan), np.zeros(nv), np.zeros(2 + n, dtype=np.int64),
     )  # fmt: skip
     made.R[n] = np.eye(3)

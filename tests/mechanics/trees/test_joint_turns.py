@@ -9,7 +9,7 @@ import pytest
 from mpmath import mp
 
 from gaussdyn.mechanics.trees import TreeBody, TreeJoint, TreeSystem
-from gaussdyn.mechanics.trees.joint_turns import sine_cosine
+from gaussdyn.mechanics.trees.joint_turns import sine_cosine, sines_cosines
 
 
 def test_sine_and_cosine_are_exact_to_rounding() -> None:
@@ -22,6 +22,10 @@ def test_sine_and_cosine_are_exact_to_rounding() -> None:
             assert abs(mp.mpf(s) - mp.sin(mp.mpf(float(x)))) < 1.2e-16
             assert abs(mp.mpf(c) - mp.cos(mp.mpf(float(x)))) < 1.2e-16
     assert all(map(math.isnan, (*sine_cosine(math.nan), *sine_cosine(math.inf))))
+    for few in (np.array(angles[:300]), np.array(angles[600:]), np.array([*quarters, -0.0, 999.0]), np.array(angles)):
+        s, c = np.empty((2, len(few)))
+        sines_cosines(few, s, c)
+        assert np.array_equal(np.column_stack([s, c]), [sine_cosine(float(x)) for x in few])
 
 
 def chain(axes: tuple[tuple[float, float, float], ...], turned: np.ndarray, motion: str) -> TreeSystem:

@@ -77,6 +77,7 @@ class CompiledSystem(InPieces):
         self._labels: dict[tuple[int, ...], str] = {}
         self._last: Print | None = None
         self._loads, self._under = 0, NEVER
+        self._count = np.zeros(1, dtype=np.int64)
         self._use(parts)
 
     def _use(self, parts: Built) -> None:
@@ -262,7 +263,7 @@ class CompiledSystem(InPieces):
         end = self._end(state, kept, spans, asked)
         log, q, v = kept.log, kept.q, kept.v
         if not record:
-            log, q, v = (x[: len(spans)].copy() for x in (log, q, v))
+            log, q, v = log[: len(spans)].copy(), q[: len(spans)].copy(), v[: len(spans)].copy()
         if record and told is None and control is not None:
             told = np.repeat(control[None], len(spans), axis=0)
         self._last = Print.of(end) if code == DONE else None  # one that failed has touched what the next begins with
@@ -350,12 +351,15 @@ class CompiledSystem(InPieces):
             if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):
                 held = room(len(spans))
                 self._unseen[0] = held is self._many
-                code, taken, told = self._run(stepper, state, spans[: len(held.value.log)], held, driven)
+                kept = held.value
+                rows = len(kept.log)
+                spans = spans if len(spans) <= rows else spans[:rows]
+                code, taken, told = self._run(stepper, state, spans, held, driven)
                 if code != ROOM or taken:
-                    kept = held.value
-                    if taken < len(kept.log) and held is not self._many:
+                    if taken < rows and held is not self._many:
                         kept = Kept(*(x[:taken] for x in kept))
-                    return code, kept, spans[:taken], None if told is None else told[:taken]
+                    spans = spans if len(spans) == taken else spans[:taken]
+                    return code, kept, spans, None if told is None else told[:taken]
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             self._use(parts)
 
@@ -391,8 +395,8 @@ class CompiledSystem(InPieces):
         if not some or self._under != (stepper, unseen, spans.item(0, 1)):
             self.work.course[STANDS] = 0
         self._under = (stepper, unseen, spans.item(-1, 1)) if some else NEVER
-        count, rules = np.zeros(1, dtype=np.int64), _span(stepper, 0.0, 0.0, 0.0)
-        told = None
+        count, rules, told = self._count, _span(stepper, 0.0, 0.0, 0.0), None
+        count[0] = 0
         if isinstance(driven, Asked):
             return self._ask(driven, state, spans, rules, count, held), len(driven.told), driven.controls()
         if driven is None:
@@ -404,7 +408,7 @@ class CompiledSystem(InPieces):
         error = None if parts.answers is None else parts.answers.error(code == FAULT)
         if error is not None and (count[0] == 0 or not isinstance(error, Exception)):
             raise error
-        return int(code), int(count[0]), told
+        return int(code), count.item(0), told
 
     def _ask(self, asked: Asked, state: State, spans: Array, rules: Span, count: IntArray, held: Held) -> int:
         """Take steps one after another under what a control says; it ends where that used these very kernels itself."""

@@ -45,6 +45,7 @@ from .stretch import MOMENT, Stretch
 MOST_AT_ONCE = 256  # steps between two looks at the clock
 Progress = Callable[[float, float], None]
 Watch = Callable[[Callable[[], Trajectory]], None]
+Examined = tuple[Stretch, list[Finding]]  # steps, and what is found where each of them begins
 OnFailure = Literal["stop", "record"]
 OnInterrupt = Literal["raise", "return"]
 
@@ -265,44 +266,62 @@ class Loop:
         self, recorder: Recorder, keyboard: Interrupts, archive: Archive | None, ahead: Ahead
     ) -> Stop | None:  # fmt: skip
         """Take many steps at once, or one, record them, and return why the run ends there if it does."""
-        recording, ends = False, ""
+        recording = False
         try:
-            keyboard.allow()
-            many = self._examined(recorder, self._many(recorder, keyboard, archive, ahead), ahead)
-            one = self._step(recorder, keyboard, ahead) if not many else None
-            keyboard.hold()
-            if ahead.error is None:  # else what was before is recorded
-                keyboard.check()
+            many, one = self._taken(recorder, keyboard, archive, ahead)
             recording = True
-            for steps, found in many:
-                recorder.add(steps, found)
-            if one is not None:
-                ends = one[0].ends
-                recorder.add(Stretch.of_step(one[0], self.setup.system), (one[1],))
-                if then := self._then(one[0]):
-                    recorder.add(Stretch.of_step(then, self.setup.system))
+            self._record(recorder, many, one)
             recording = False
-            self._look(recorder)
-            if archive is not None:
-                archive.keep(recorder)
-            if self.progress is not None:
-                self.progress(recorder.final.t, self.setup.t_end)
+            self._show(recorder, archive)
             if ahead.error is not None:
                 raise ahead.error
-            return Stop(t=recorder.final.t, reason=ends) if ends else None
+            return Stop(t=recorder.final.t, reason=one[0].ends) if one is not None and one[0].ends else None
         except (Exception, KeyboardInterrupt) as error:
             keyboard.hold()
-            t = recorder.final.t
             if recording and interrupts(error):  # the second Ctrl-C in a row: what is recorded is not whole
                 raise
-            if keyboard.behind(error):
-                said = str(error) if isinstance(error, KeyboardInterrupt) else PRESSED
-                return Stop(t=t, reason=f"{INTERRUPT}: {said}{raised_in(error)}")
-            if isinstance(error, InvariantBroken):
-                raise
-            if isinstance(error, _Stopped):
-                return error.stop
-            return Stop(t=t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
+            return self._stopped(error, recorder.final.t, keyboard)
+
+    def _taken(
+        self, recorder: Recorder, keyboard: Interrupts, archive: Archive | None, ahead: Ahead
+    ) -> tuple[list[Examined], tuple[Step, Finding] | None]:  # fmt: skip
+        """Return many steps that kernels have taken, or else one by itself, with what was found where they begin."""
+        keyboard.allow()
+        many = self._examined(recorder, self._many(recorder, keyboard, archive, ahead), ahead)
+        one = self._step(recorder, keyboard, ahead) if not many else None
+        keyboard.hold()
+        if ahead.error is None:  # else what was before is recorded
+            keyboard.check()
+        return many, one
+
+    def _record(self, recorder: Recorder, many: list[Examined], one: tuple[Step, Finding] | None) -> None:
+        """Record steps, and the one after a single step where it is known already."""
+        for steps, found in many:
+            recorder.add(steps, found)
+        if one is not None:
+            recorder.add(Stretch.of_step(one[0], self.setup.system), (one[1],))
+            if then := self._then(one[0]):
+                recorder.add(Stretch.of_step(then, self.setup.system))
+
+    def _show(self, recorder: Recorder, archive: Archive | None) -> None:
+        """Let those who watch look at what is recorded, put it on disk, and say how far the run is."""
+        self._look(recorder)
+        if archive is not None:
+            archive.keep(recorder)
+        if self.progress is not None:
+            self.progress(recorder.final.t, self.setup.t_end)
+
+    @staticmethod
+    def _stopped(error: Exception | KeyboardInterrupt, t: float, keyboard: Interrupts) -> Stop:
+        """Return in words why an error ends the run at a time; raise it where the engine itself is at fault."""
+        if keyboard.behind(error):
+            said = str(error) if isinstance(error, KeyboardInterrupt) else PRESSED
+            return Stop(t=t, reason=f"{INTERRUPT}: {said}{raised_in(error)}")
+        if isinstance(error, InvariantBroken):
+            raise error
+        if isinstance(error, _Stopped):
+            return error.stop
+        return Stop(t=t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
 
     def _look(self, recorder: Recorder) -> None:
         """Let those who watch look at what is recorded, if there is anything that is not on disk yet."""
@@ -311,11 +330,11 @@ class Loop:
 
     def _examined(
         self, recorder: Recorder, many: Sequence[Stretch], ahead: Ahead
-    ) -> list[tuple[Stretch, list[Finding]]]:  # fmt: skip
+    ) -> list[Examined]:  # fmt: skip
         """Return steps with what is found where they begin, as far as that comes."""
         if not self.examination.every_step:
             return [(steps, []) for steps in many]
-        looked, first = list[tuple[Stretch, list[Finding]]](), recorder.final
+        looked, first = list[Examined](), recorder.final
         for steps in many:
             begun = time.monotonic()
             found = self._findings(recorder, steps, first, not looked)
@@ -347,23 +366,12 @@ class Loop:
     def _many(
         self, recorder: Recorder, keyboard: Interrupts, archive: Archive | None, ahead: Ahead
     ) -> tuple[Stretch, ...]:  # fmt: skip
-        """Return steps that kernels have taken, none where the next one must be taken by itself.
-
-        Files, and examinations that decide, need to see every step, those of every step the control that they see.
-        Actuators with states follow the control step by step, whatever it is.
-        """
-        setup, stepper = self.setup, self.stepper
-        room = archive.room(recorder) if archive is not None else None
-        n = ahead.most(room)
-        follows = getattr(setup.system, "activations", None) is not None
-        in_python = callable(setup.control) and not isinstance(setup.control, CompiledControl)
-        law = setup.control if follows or in_python else None
-        seen = self.files is not None or self.examination.decides
-        seen = seen or (law is not None and self.examination.every_step)
-        seen = seen or ahead.told is not None
-        many = "advance_many" if law is None else "advance_asked"
-        take = None if seen or ahead.single else getattr(stepper, many, None)
+        """Return steps that kernels have taken, none where the next one must be taken by itself."""
+        setup, stepper, law = self.setup, self.stepper, self._followed()
+        n = ahead.most(archive.room(recorder) if archive is not None else None)
+        alone = ahead.single or ahead.told is not None or self._sees_every_step(law)
         ahead.single = False
+        take = None if alone else getattr(stepper, "advance_many" if law is None else "advance_asked", None)
         if take is None:
             return ()
         begun = time.monotonic()
@@ -372,6 +380,17 @@ class Loop:
         found: tuple[Stretch, ...] = take(setup.system, recorder.final, n, setup.t_end, control=control)
         ahead.note(time.monotonic() - begun, whole=sum(map(len, found)) >= n)
         return found
+
+    def _followed(self) -> Control | None:
+        """Return the control if it is asked step by step: a Python function, or any where actuators have states."""
+        control = self.setup.control
+        in_python = callable(control) and not isinstance(control, CompiledControl)
+        return control if in_python or getattr(self.setup.system, "activations", None) is not None else None
+
+    def _sees_every_step(self, followed: Control | None) -> bool:
+        """Return whether files, an examination that decides, or one beside a followed control sees every step."""
+        examination = self.examination
+        return self.files is not None or examination.decides or (followed is not None and examination.every_step)
 
     def _then(self, step: Step) -> Step | None:
         """Return the step after this one where it is known, and nothing is to be looked at in between."""

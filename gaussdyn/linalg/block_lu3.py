@@ -80,6 +80,20 @@ def times(blocks: Blocks, x: Array, y: Array) -> None:
         y[c, 0], y[c, 1], y[c, 2] = s0, s1, s2
 
 
+@kernel(f"int64({I1}, {A3}, {A3}, {I1})", borrows=True)
+def mark_idle(rank: IntArray, C: Array, D: Array, idle: IntArray) -> int:
+    """Mark by ranks the rows with D = 0 and C = 1; return how many there are."""
+    still = 0
+    for c in range(len(rank)):
+        top = 0.0
+        for i in range(3):
+            for j in range(3):
+                top = max(top, abs(D[c, i, j]), abs(C[c, i, j] - (1.0 if i == j else 0.0)))
+        idle[rank[c]] = 1 if top == 0.0 else 0
+        still += idle[rank[c]]
+    return still
+
+
 @kernel(f"int64({BLOCKS}, {I1}, {A3}, {A3}, {A2}, {A3}, {I1})", borrows=True)
 def fill(blocks: Blocks, rank: IntArray, C: Array, D: Array, x: Array, B: Array, idle: IntArray) -> int:
     """Put B = C + D W, unfactorised; C and D (n, 3, 3). Rows with D = 0 and C = 1 are idle: their answer is x.
@@ -88,15 +102,8 @@ def fill(blocks: Blocks, rank: IntArray, C: Array, D: Array, x: Array, B: Array,
     idle (n, by ranks) marks them. Returns how many there are.
     """
     data, indices, indptr, slot = blocks
-    n, still = len(indptr) - 1, 0
+    n, still = len(indptr) - 1, mark_idle(rank, C, D, idle)
     B[:] = 0.0
-    for c in range(n):
-        top = 0.0
-        for i in range(3):
-            for j in range(3):
-                top = max(top, abs(D[c, i, j]), abs(C[c, i, j] - (1.0 if i == j else 0.0)))
-        idle[rank[c]] = 1 if top == 0.0 else 0
-        still += idle[rank[c]]
     for c in range(n):
         s, t0, t1, t2 = rank[c], 0.0, 0.0, 0.0
         if idle[s] == 1:

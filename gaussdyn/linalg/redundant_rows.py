@@ -169,6 +169,18 @@ def solve_small(W: Array, n: int, side: Array) -> int:
     return 0
 
 
+@kernel(f"void({A2}, {A2}, int64, int64)", borrows=True)
+def remove_along(Q: Array, L: Array, p: int, n: int) -> None:
+    """Remove from row p of Q its parts along the orthonormal rows before it, which are added to row p of L."""
+    for m in range(p):
+        along = 0.0
+        for j in range(n):
+            along += Q[m, j] * Q[p, j]
+        L[p, m] += along
+        for j in range(n):
+            Q[p, j] -= along * Q[m, j]
+
+
 @kernel(f"boolean({A2}, {A2}, int64, int64)", borrows=True)
 def orthogonalise(Q: Array, L: Array, k: int, n: int) -> bool:
     """Write the first k rows of Q, n numbers each, as L Q with orthonormal rows; return whether all are independent.
@@ -182,14 +194,8 @@ def orthogonalise(Q: Array, L: Array, k: int, n: int) -> bool:
             size += Q[p, j] * Q[p, j]
         for m in range(p):
             L[p, m] = 0.0
-        for _ in range(2):  # once more: rounding leaves a part along others
-            for m in range(p):
-                along = 0.0
-                for j in range(n):
-                    along += Q[m, j] * Q[p, j]
-                L[p, m] += along
-                for j in range(n):
-                    Q[p, j] -= along * Q[m, j]
+        remove_along(Q, L, p, n)
+        remove_along(Q, L, p, n)  # once more: rounding leaves a part along others
         for j in range(n):
             left += Q[p, j] * Q[p, j]
         L[p, p] = math.sqrt(left) if left > NOISE * NOISE * size else 0.0
@@ -350,10 +356,26 @@ def resist_rolling(rows: Redundant, W: Array) -> int:
     return 0
 
 
+@kernel(f"void(Redundant, {A2})", borrows=True)
+def put_solution(rows: Redundant, W: Array) -> None:
+    """Overwrite the last column of W with what rolling resistance holds, z, and with the others beside it, X."""
+    n, m, X = len(W), len(rows.rolling), rows.X
+    for c in range(m):
+        total = 0.0
+        for a in range(len(rows.chosen) - rows.firm):
+            total += rows.C[rows.rolling[c], rows.firm + a] * rows.z[a]
+        W[rows.rolling[c], n] = total
+    for j in range(len(rows.others)):
+        total = X[j, m]
+        for c in range(m):
+            total -= X[j, c] * W[rows.rolling[c], n]
+        W[rows.others[j], n] = total
+
+
 @kernel(f"int64(Redundant, {A2}, {A1})", borrows=True, entry=True)
 def solve_redundant(rows: Redundant, W: Array, side: Array) -> int:
     """Overwrite column n of W (n, n + 1) with the shortest solution, see above; side[0]: 0 if nothing slides."""
-    n, m, X = len(W), len(rows.rolling), rows.X
+    n, m = len(W), len(rows.rolling)
     side[0], slides = 0.0, False
     for i in range(n):
         slides = slides or rows.slips[i] != 0
@@ -367,14 +389,5 @@ def solve_redundant(rows: Redundant, W: Array, side: Array) -> int:
     shortest(rows, W, n, m)
     if m and resist_rolling(rows, W):
         return 1
-    for c in range(m):
-        total = 0.0
-        for a in range(len(rows.chosen) - rows.firm):
-            total += rows.C[rows.rolling[c], rows.firm + a] * rows.z[a]
-        W[rows.rolling[c], n] = total
-    for j in range(len(rows.others)):
-        total = X[j, m]
-        for c in range(m):
-            total -= X[j, c] * W[rows.rolling[c], n]
-        W[rows.others[j], n] = total
+    put_solution(rows, W)
     return 0

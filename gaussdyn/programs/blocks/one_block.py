@@ -294,7 +294,7 @@ def contact_in_space(W: Array, q: Array, p: Array, r: Array) -> bool:
         x, y = (m12 * b2 - c22 * b1) * d, (m21 * b1 - c11 * b2) * d
         n, t = load - k1 * x - k2 * y, np.sqrt(x * x + y * y)
         f = (limit if k == 0 else mu) * n
-        if (k == 0 and t <= f) or (k > 0 and abs(t - f) <= 2e-16 * t):
+        if t <= f if k == 0 else abs(t - f) <= 2e-16 * t:
             r[0], r[1], r[2] = n, x, y
             return True
         f = mu * n

@@ -284,23 +284,24 @@ class _Search:
             yield Attempt(sweeps, self.zero)
 
     def _far(self, sparse: bool) -> Iterator[Attempt]:
-        """Yield what reaches solutions that are far."""
-        table, rows, tol = self.blocks.table, len(self.zero), self.tol
+        """Yield what reaches solutions that are far: Newton's method from elsewhere, pivots, interior points."""
+        table, tol, few = self.blocks.table, self.tol, len(self.zero) <= SMALL
+        cones = [Attempt(InteriorPoint(tol=tol), None)] if has_cones(table) else []
         if sparse:
             plane = bool(np.diff(table.start).max() <= 2)  # there sweeps show the way, in space often not
             yield Attempt(ProximalNewton(newton_steps=1000, tol=tol), None if plane else self.zero)
-        if table.plain and rows <= SMALL:
+        if few and table.plain:
             yield Attempt(Lemke(tol=tol), None)
-        if not self.data.small and has_cones(table):
-            yield Attempt(InteriorPoint(tol=tol), None)
+        if not self.data.small:
+            yield from cones
         if not sparse:
             yield Attempt(ProximalNewton(newton_steps=200, tol=tol), self.zero)
         if self.data.small:
             yield Attempt(ProximalNewton(alpha=0.1, newton_steps=200, tol=tol), self.zero)
-        if not table.plain and rows <= SMALL and facets_are_exact(table):
+        if few and not table.plain and facets_are_exact(table):
             yield Attempt(Lemke(tol=tol), None)
-        if self.data.small and has_cones(table):
-            yield Attempt(InteriorPoint(tol=tol), None)
+        if self.data.small:
+            yield from cones
 
     def _thorough(self, start: Array | None) -> Iterator[Attempt]:
         if start is not None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._jit import A1, A2, A3, kernel, record
-from ....arrays import Array
+from ...._jit import A1, A2, A3, I1, kernel, record
+from ....arrays import Array, IntArray
 from ....linalg.sparse_rows import ROWS, Rows, row_motion
 from ...laws.natural_map import residual
 from ...laws.projections import TABLE, Table
@@ -103,6 +103,17 @@ def one_sweep(rows: Rows, q: Array, table: Table, D: Array, b: Array, r: Array, 
     return total
 
 
+@kernel(f"UniTuple(float64, 2)({I1}, {A1}, {A1})", borrows=True)
+def squares(start: IntArray, q: Array, rho: Array) -> tuple[float, float]:
+    """Return |rho q|^2 and |q|^2."""
+    weight, size = 0.0, 0.0
+    for k in range(len(rho)):
+        for i in range(start[k], start[k + 1]):
+            weight += (rho[k] * q[i]) ** 2
+            size += q[i] ** 2
+    return weight, size
+
+
 @kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, Patience, {A1})", entry=True)
 def quick_sweeps(
     rows: Rows, q: Array, table: Table, D: Array, rho: Array, patience: Patience, r: Array
@@ -115,11 +126,8 @@ def quick_sweeps(
     """
     tol, ahead, least, most = patience
     start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(6), np.zeros((14, 6))
-    weight, size, before, last = 0.0, 0.0, np.inf, np.inf
-    for k in range(len(rho)):
-        for i in range(start[k], start[k + 1]):
-            weight += (rho[k] * q[i]) ** 2
-            size += q[i] ** 2
+    before, last = np.inf, np.inf
+    weight, size = squares(start, q, rho)
     if not LEAST < size < MOST:
         return np.inf, 0
     weight = np.sqrt(weight)

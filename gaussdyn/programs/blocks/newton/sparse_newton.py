@@ -222,8 +222,8 @@ def proximal_steps(
             continue
         centre[:] = x
         state[0] = max((0.01 if bold else 0.1) * alpha, state[1])
-        state[2] = 0.0 if best > E else state[2] + 1.0
+        state[2] = state[2] + 1.0
         if best > E:
-            state[3] = E
+            state[2], state[3] = 0.0, E
             r[:] = x
     return state[3], steps

@@ -6,9 +6,11 @@ have units (Dry) and columns that act with |r| are left to the general way.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, kernel
+from ...._jit import A1, A2, A3, I1, kernel, record
 from ....arrays import Array, IntArray
 from ....linalg.sparse_rows import ROWS, Rows
 from ...laws.natural_map import residual_within
@@ -19,10 +21,6 @@ from ..newton.dense_newton import SPACE, DenseProblem, DenseSpace, newton_within
 from ..one_block import simple_block
 from .rest import EVENED, NEAR, SPARE, fastest_slip, overloaded, rest_from
 
-SPACES = f"Tuple(({A1}, {A2}, {A1}, {A3}, {A2}, {A3}, {A1}, {I1}, {A2}))"
-Space = tuple[Array, Array, Array, Array, Array, Array, Array, IntArray, Array]
-PROBLEM = f"Tuple(({ROWS}, {A1}, {TABLE}, {A1}, float64))"
-Problem = tuple[Rows, Array, Table, Array, float]  # scaled: W by rows, q, laws, rho, |rho q|
 SWEEPS = 2  # before Newton's method: they settle most modes
 SLOW = 0.3  # slip (of |q|) after the sweeps up to which contacts may be at rest
 RESTS = 8  # most tries to hold them
@@ -30,53 +28,97 @@ FIRM = 1e-4  # first fixed proximal term where these do not get there
 BOLD = 10  # Newton steps within which a problem with a fixed one must be solved
 
 
-@kernel(f"{SPACES}(int64, int64)")
-def work_space(n: int, blocks: int) -> Space:
+@record(ROWS, A1, TABLE, A1, "float64", by_value=True)
+class SmallProblem(NamedTuple):
+    """A problem u = W r + q of n rows, scaled: the mean diagonal of W is one, and |q|.
+
+    Attributes
+    ----------
+    rows : Rows
+        W.
+    q : Array, shape (n,)
+    table : Table
+        The laws.
+    rho : Array, shape (blocks,)
+    weight : float
+        |rho q|.
+    """
+
+    rows: Rows
+    q: Array
+    table: Table
+    rho: Array
+    weight: float
+
+
+@record(A1, A2, A1, A3, A2, A3, A1, I1, A2, by_value=True)
+class SmallSpace(NamedTuple):
+    """Work space for n rows in so many blocks.
+
+    Attributes
+    ----------
+    numbers : Array, shape (n n + n + blocks,)
+        The entries of W by rows, q and rho, scaled.
+    W : Array, shape (n, n)
+    own : Array, shape (blocks,)
+        Step sizes of the equations of a method.
+    D : Array, shape (blocks, 6, 6)
+        Diagonal blocks of W.
+    V : Array, shape (SPACE + 4, n)
+        Vectors of Newton's method, then those of the attempts.
+    Y, A, place :
+        See `DenseSpace`.
+    work : Array, shape (17, 6)
+    """
+
+    numbers: Array
+    W: Array
+    own: Array
+    D: Array
+    V: Array
+    Y: Array
+    A: Array
+    place: IntArray
+    work: Array
+
+
+@kernel("SmallSpace(int64, int64)")
+def work_space(n: int, blocks: int) -> SmallSpace:
     """Return work space for problems of n rows in so many blocks."""
     numbers, W = np.zeros(n * n + n + blocks), np.zeros((n, n))
     sizes, D, V = np.zeros(blocks), np.zeros((blocks, 6, 6)), np.zeros((SPACE + 4, n))
-    return (
-        numbers,
-        W,
-        sizes,
-        D,
-        V,
-        np.zeros((blocks, 6, 6)),
-        np.zeros(2 * n * n),
-        np.zeros(2 * n, np.int64),
-        np.zeros((17, 6)),
-    )
+    Y, A, place = np.zeros((blocks, 6, 6)), np.zeros(2 * n * n), np.zeros(2 * n, np.int64)
+    return SmallSpace(numbers, W, sizes, D, V, Y, A, place, np.zeros((17, 6)))
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, float64, {A1}, {A1}, float64, int64, {SPACES})")
+@kernel(f"Tuple((float64, int64))(SmallProblem, float64, float64, {A1}, {A1}, float64, int64, SmallSpace)")
 def newton_at(
-    problem: Problem, alpha: float, g: float, centre: Array, x: Array, goal: float, limit: int, space: Space
+    problem: SmallProblem, alpha: float, g: float, centre: Array, x: Array, goal: float, limit: int, space: SmallSpace
 ) -> tuple[float, int]:
     """Newton steps at fixed alpha and centre from x, with the step g rho; returns |F| / |rho q| and the steps."""
-    _rows, q, table, rho, weight = problem
-    _numbers, W, own, _D, V, Y, A, place, work = space
+    W, own, rho = space.W, space.own, problem.rho
     for k in range(len(rho)):
         own[k] = g * rho[k]
-    dense, within = DenseProblem(W, W[:0], q, table, own), DenseSpace(V, Y, A, place, work[:8])
-    size, taken = newton_within(dense, g * alpha, centre, x, goal * weight, limit, within)
-    return size / weight, taken
+    dense = DenseProblem(W, W[:0], problem.q, problem.table, own)
+    within = DenseSpace(space.V, space.Y, space.A, space.place, space.work[:8])
+    size, taken = newton_within(dense, g * alpha, centre, x, goal * problem.weight, limit, within)
+    return size / problem.weight, taken
 
 
-@kernel(f"float64({PROBLEM}, {A1}, {SPACES})", borrows=True)
-def error_at(problem: Problem, r: Array, space: Space) -> float:
+@kernel(f"float64(SmallProblem, {A1}, SmallSpace)", borrows=True)
+def error_at(problem: SmallProblem, r: Array, space: SmallSpace) -> float:
     """Return E of r."""
     rows, q, table, rho, weight = problem
-    return residual_within(rows, space[1][:0], q, r, table, rho, space[8]) / weight
+    return residual_within(rows, space.W[:0], q, r, table, rho, space.work) / weight
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
-def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
+@kernel(f"Tuple((float64, int64))(SmallProblem, float64, {A1}, float64, SmallSpace)")
+def resting(problem: SmallProblem, tol: float, r: Array, E: float, space: SmallSpace) -> tuple[float, int]:
     """Try whether friction holds the contacts at rest, if little slips; r becomes the best point. Returns E and tries.
 
     The reactions found have the right directions where friction is just too weak, too.
     """
-    _rows, q, table, _rho, _weight = problem
-    W, V, A, place = space[1], space[4], space[6], space[7]
+    q, table, W, V, A, place = problem.q, problem.table, space.W, space.V, space.A, space.place
     if not fastest_slip(W, q, table, r) < SLOW:
         return E, 0
     x, last = V[FALLS], np.inf
@@ -94,21 +136,20 @@ def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> t
     return E, RESTS
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
-def falling(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
+@kernel(f"Tuple((float64, int64))(SmallProblem, float64, {A1}, float64, SmallSpace)")
+def falling(problem: SmallProblem, tol: float, r: Array, E: float, space: SmallSpace) -> tuple[float, int]:
     """Newton's method with a falling proximal term, twice; r becomes the best point. Returns E and the steps.
 
     Where the equations for one step size stall, those for another do not.
     """
-    _rows, q, table, rho, weight = problem
-    _numbers, W, own, _D, V, Y, A, place, work = space
-    x, steps = V[FALLS], 0
-    dense, within = DenseProblem(W, W[:0], q, table, own), DenseSpace(V, Y, A, place, work[:8])
+    W, own, rho, x, steps = space.W, space.own, problem.rho, space.V[FALLS], 0
+    dense = DenseProblem(W, W[:0], problem.q, problem.table, own)
+    within = DenseSpace(space.V, space.Y, space.A, space.place, space.work[:8])
     for g, patience in ((3.0, 3), (30.0, 5)):
         x[:] = r
         for k in range(len(rho)):
             own[k] = g * rho[k]
-        size, more = falling_within(dense, g, weight, x, tol, patience, within)
+        size, more = falling_within(dense, g, problem.weight, x, tol, patience, within)
         steps += more
         new = error_at(problem, x, space) if np.isfinite(size) else np.inf
         if new < E:
@@ -119,10 +160,10 @@ def falling(problem: Problem, tol: float, r: Array, E: float, space: Space) -> t
     return E, steps
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})", rare=True)
-def bold_steps(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
+@kernel(f"Tuple((float64, int64))(SmallProblem, float64, {A1}, float64, SmallSpace)", rare=True)
+def bold_steps(problem: SmallProblem, tol: float, r: Array, E: float, space: SmallSpace) -> tuple[float, int]:
     """Proximal Newton steps from r with a small alpha; r becomes the best point. Ends where it is not quick."""
-    x, centre, alpha, steps = space[4][SPACE], space[4][SPACE + 1], FIRM, 0
+    x, centre, alpha, steps = space.V[SPACE], space.V[SPACE + 1], FIRM, 0
     x[:] = r
     for _ in range(4):
         centre[:] = x
@@ -140,10 +181,10 @@ def bold_steps(problem: Problem, tol: float, r: Array, E: float, space: Space) -
     return E, steps
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, int64, {A1}, {SPACES})", rare=True)
-def proximal_dense(problem: Problem, tol: float, limit: int, r: Array, space: Space) -> tuple[float, int]:
+@kernel(f"Tuple((float64, int64))(SmallProblem, float64, int64, {A1}, SmallSpace)", rare=True)
+def proximal_dense(problem: SmallProblem, tol: float, limit: int, r: Array, space: SmallSpace) -> tuple[float, int]:
     """The proximal point iteration of `backends.newton` from r = 0; r becomes the best point. Returns E and steps."""
-    x, centre, steps, fails, alpha = space[4][SPACE], space[4][SPACE + 1], 0, 0, 1.0
+    x, centre, steps, fails, alpha = space.V[SPACE], space.V[SPACE + 1], 0, 0, 1.0
     r[:] = 0.0
     x[:] = 0.0
     centre[:] = 0.0
@@ -183,10 +224,12 @@ def one_alone(W: Array, q: Array, table: Table, rho: float, r: Array, work: Arra
     return length(F, 0, d) / (rho * length(q, 0, d) + 1e-300)
 
 
-@kernel(f"Tuple((float64, float64, float64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, {SPACES})", borrows=True)
-def scale_into(rows: Rows, q: Array, D: Array, table: Table, rho: Array, space: Space) -> tuple[float, float, float]:
+@kernel(f"Tuple((float64, float64, float64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, SmallSpace)", borrows=True)
+def scale_into(
+    rows: Rows, q: Array, D: Array, table: Table, rho: Array, space: SmallSpace
+) -> tuple[float, float, float]:
     """Put the problem with mean diagonal of W = 1 and |q| = 1 into the work space; return its |rho q|, w0 and q0."""
-    numbers, W, _own, Ds, _V, _Y, _A, _place, _work = space
+    numbers, W, Ds, (data, indices, indptr) = space.numbers, space.W, space.D, rows
     start, n, w0, top, size, weight = table[1], len(q), 0.0, 0.0, 0.0, 0.0
     for k in range(len(start) - 1):
         for a in range(start[k + 1] - start[k]):
@@ -200,9 +243,9 @@ def scale_into(rows: Rows, q: Array, D: Array, table: Table, rho: Array, space: 
         numbers[at + i] = q[i] / q0
         for j in range(n):
             W[i, j] = 0.0
-        for c in range(rows[2][i], rows[2][i + 1]):
-            numbers[c] = rows[0][c] * inverse
-            W[i, rows[1][c]] = numbers[c]
+        for c in range(indptr[i], indptr[i + 1]):
+            numbers[c] = data[c] * inverse
+            W[i, indices[c]] = numbers[c]
     for k in range(len(rho)):
         d = start[k + 1] - start[k]
         numbers[at + n + k] = rho[k] * w0
@@ -213,15 +256,15 @@ def scale_into(rows: Rows, q: Array, D: Array, table: Table, rho: Array, space: 
     return float(np.sqrt(weight)), w0, q0
 
 
-@kernel(f"float64({PROBLEM}, float64, {A1}, {SPACES})", borrows=True)
-def sweep_some(problem: Problem, tol: float, r: Array, space: Space) -> float:
+@kernel(f"float64(SmallProblem, float64, {A1}, SmallSpace)", borrows=True)
+def sweep_some(problem: SmallProblem, tol: float, r: Array, space: SmallSpace) -> float:
     """Sweep from r while that gains; return E as far as it was looked at, else infinity."""
-    rows, b, table, _own, weight = problem
-    E, change, work = np.inf, np.inf, space[8]
+    weight, work = problem.weight, space.work
+    E, change = np.inf, np.inf
     for sweep in range(5):
         if sweep >= SWEEPS and change > 1e-3 * weight:
             break
-        change = np.sqrt(one_sweep(rows, b, table, space[3], work[14], r, work[:14]))
+        change = np.sqrt(one_sweep(problem.rows, problem.q, problem.table, space.D, work[14], r, work[:14]))
         if 0.1 * tol * weight >= change or sweep == SWEEPS - 1 or sweep == 4:
             E = error_at(problem, r, space)
             if 0.1 * tol >= E:
@@ -247,8 +290,8 @@ def first_attempts(
     weight, w0, q0 = scale_into(rows, q, D, table, rho, space)
     for i in range(n):
         r[i] *= w0 / q0
-    data, b, own = space[0][: n * n], space[0][n * n : n * n + n], space[0][n * n + n : n * n + n + len(rho)]
-    problem = ((data, rows[1], rows[2]), b, table, own, weight)
+    data, b, own = space.numbers[: n * n], space.numbers[n * n : n * n + n], space.numbers[n * n + n :]
+    problem = SmallProblem((data, rows[1], rows[2]), b, table, own, weight)
     E, steps = np.inf, 0
     if limit >= 0:
         E = sweep_some(problem, tol, r, space)
@@ -261,7 +304,7 @@ def first_attempts(
         E, more = bold_steps(problem, tol, r, E, space)
         steps += more
     if limit > 0 and not tol >= E:
-        y = space[4][SPACE + 2]
+        y = space.V[SPACE + 2]
         e, steps = proximal_dense(problem, tol, limit, y, space)
         if e < E or not np.isfinite(E):
             E = e

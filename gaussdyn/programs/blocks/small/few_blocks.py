@@ -25,15 +25,9 @@ def few_blocks(
     None if the problem is not of the kind for it. They begin at `start`, if it is given, and where that does not solve
     the problem at zero.
     """
-    table = blocks.table
-    if len(blocks.q) > FEW_ROWS or blocks.W_abs is not None or table.dry:
+    if len(blocks.q) > FEW_ROWS or blocks.W_abs is not None or blocks.table.dry:
         return None, False
-    attempts, r, data = _kernel(), np.zeros(len(blocks.q)) if start is None else start.copy(), _data(blocks)
-    most = 0 if table.plain else STEPS
-    E, steps = attempts(*data, tol, most if start is None else 0, r)
-    if start is not None and not tol >= E:
-        r[:] = 0.0
-        E, steps = attempts(*data, tol, most, r)
+    E, steps, r = _attempted(blocks, tol, start)
     if not math.isfinite(E):
         return None, False
     found = verified(problem, blocks, r, "proximal_newton" if steps else "gauss_seidel", steps or 5, tol)
@@ -42,11 +36,26 @@ def few_blocks(
     trim = trimmed(found, tol)
     if trim is not found:
         return trim, True
-    r = np.zeros(len(r)) if start is None else start.copy()
-    E, more = attempts(*data, finer(found, tol), 0, r)
+    r = _begun(blocks, start)
+    E, more = _kernel()(*_data(blocks), finer(found, tol), 0, r)
     if math.isfinite(E):
         found = verified(problem, blocks, r, "proximal_newton", steps + more, tol)
     return found, found.solved and not loose(found, tol)
+
+
+def _attempted(blocks: ComplementarityProblem, tol: float, start: Array | None) -> tuple[float, int, Array]:
+    """Return residual, steps and reactions of the first attempts, from `start` if that solves it, else from zero."""
+    attempts, data, most = _kernel(), _data(blocks), 0 if blocks.table.plain else STEPS
+    r = _begun(blocks, start)
+    E, steps = attempts(*data, tol, most if start is None else 0, r)
+    if start is not None and not tol >= E:
+        r[:] = 0.0
+        E, steps = attempts(*data, tol, most, r)
+    return E, steps, r
+
+
+def _begun(blocks: ComplementarityProblem, start: Array | None) -> Array:
+    return np.zeros(len(blocks.q)) if start is None else start.copy()
 
 
 def near_few(problem: Problem, blocks: ComplementarityProblem, tol: float, start: Array) -> Solution | None:

@@ -113,6 +113,20 @@ def nearest_rest(A: Array, k: int, m: int, q: Array, ease: Array, x: Array, y: A
     return True
 
 
+@kernel(f"Tuple((int64, float64))({TABLE}, {A1})", borrows=True)
+def loaded_contacts(table: Table, r: Array) -> tuple[int, float]:
+    """Return how many Coulomb contacts carry load, and how much; none where there is another law."""
+    code, start, _P = table
+    blocks, load = 0, 0.0
+    for k in range(len(code)):
+        if code[k] != 1:
+            return 0, 0.0
+        if r[start[k]] > 0.0:
+            blocks += 1
+            load += r[start[k]]
+    return blocks, load
+
+
 @kernel(f"int64({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A1}, {A1})", borrows=True)
 def closed_rows(
     W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, ease: Array, centre: Array
@@ -121,15 +135,9 @@ def closed_rows(
 
     0 if none carries load, or where there is another law, to which nothing here applies.
     """
-    code, start, _P = table
-    m, blocks, load = 0, 0, 0.0
-    for k in range(len(code)):
-        if code[k] != 1:
-            return 0
-        if r[start[k]] > 0.0:
-            blocks += 1
-            load += r[start[k]]
-    for k in range(len(code) if blocks > 0 else 0):
+    start, m = table[1], 0
+    blocks, load = loaded_contacts(table, r)
+    for k in range(len(start) - 1 if blocks > 0 else 0):
         n, u = r[start[k]], q[start[k]]
         for j in range(len(q) if n <= 0.0 else 0):
             u += W[start[k], j] * r[j]

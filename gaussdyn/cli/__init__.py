@@ -1,6 +1,7 @@
 """The command line: verbs over public names; no physics.
 
-Every other file of this package holds a verb (or a family of them) and registers it with ``@app.command()``.
+Every other file of this package holds a verb (or a family of them) and registers it with ``@app.command``, in a
+panel of the help.
 """
 
 from __future__ import annotations

@@ -23,8 +23,28 @@ from .usage import mended
 DONE, REJECTED, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
 
 
+class Panel(StrEnum):
+    """What commands are shown together in the help, in this order."""
+
+    RUNS = "Run and solve"
+    STATES = "One state"
+    RANGES = "Over ranges of parameters"
+    CHECKS = "Check and measure"
+    HELP = "What there is"
+
+
 class Commands(TyperGroup):
     """All commands; one that Ctrl-C ends has not finished, whatever is made of the interrupt on its way."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names as the help shows them: by panels, what `FIRST` speaks of before others."""
+        panels = list(Panel)
+
+        def place(name: str) -> tuple[int, bool, str]:
+            command: Any = self.commands[name]
+            return panels.index(command.rich_help_panel), f"gaussdyn {name} " not in FIRST, name
+
+        return sorted(self.commands, key=place)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what stands before the command, and keep all words, which errors speak of."""

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import InputError
 from .again import again
-from .app import DONE, REJECTED, Json, app, console, drawable, emit, numbers, path_text, quiet
+from .app import DONE, REJECTED, Json, Panel, app, console, drawable, emit, numbers, path_text, quiet
 
 if TYPE_CHECKING:
     from ..analysis.atlas.atlas import Atlas, Axis
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Range = tuple[float, float]
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RANGES)
 def atlas(
     context: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene with one rough contact.")],

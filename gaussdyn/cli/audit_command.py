@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .app import DONE, REJECTED, Json, app, check_scene, complain, console, emit, numbers, quiet, readable
+from .app import DONE, REJECTED, Json, Panel, app, check_scene, complain, console, emit, numbers, quiet, readable
 
 if TYPE_CHECKING:
     from ..analysis.audit.recorded_states import RecordedStates
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ENDINGS = (".h5", ".hdf5", ".hdf")
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.CHECKS)
 def audit(
     target: Annotated[str, typer.Argument(metavar="FILE|SCENE", help="A run file, or a scene to run.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import DONE, Json, app, console, emit, numbers, quiet
+from .app import DONE, Json, Panel, app, console, emit, numbers, quiet
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.STATES)
 def branches(
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene (see: gaussdyn scenes).", show_default=False)],
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, repeatable.")] = None,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, app, console, drawable, emit, path_text, quiet, readable
+from .app import Json, Panel, app, console, drawable, emit, path_text, quiet, readable
 
 if TYPE_CHECKING:
     from ..analysis.atlas.census import Census
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RANGES)
 def census(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A spatial body (JSON).")],
     case: Annotated[str | None, typer.Option(help="Name of a case in a file of several.")] = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, app, console, emit, numbers, quiet
+from .app import Json, Panel, app, console, emit, numbers, quiet
 
 if TYPE_CHECKING:
     from ..contact.classification.contact_class import ContactClass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..mechanics.state import State
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.STATES)
 def contacts(
     name: Annotated[str, typer.Argument(metavar="SCENE", help="A scene.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER.")] = None,

@@ -11,7 +11,7 @@ import typer
 
 from ..errors import InputError
 from .again import again
-from .app import DONE, Json, app, console, drawable, emit, numbers, path_text, quiet
+from .app import DONE, Json, Panel, app, console, drawable, emit, numbers, path_text, quiet
 
 if TYPE_CHECKING:
     from ..analysis.crosscheck.results import CrossCheck
@@ -24,7 +24,7 @@ class Start(StrEnum):
     slow = "slow"
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.CHECKS)
 def crosscheck(
     context: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene (see: gaussdyn scenes).", show_default=False)],

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from .app import Json, app, console, emit, quiet
+from .app import Json, Panel, app, console, emit, quiet
 
 REQUIRED = ("numpy", "scipy", "numba", "cvxpy", "osqp", "clarabel", "h5py", "sympy", "typer", "rich")
 EXTRAS = {
@@ -25,7 +25,7 @@ EXTRAS = {
 }
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.HELP)
 def doctor(json_wanted: Json = False) -> None:
     """Print versions, extras, and the state of the kernel cache.
 
@@ -84,7 +84,7 @@ def installed(name: str) -> str | None:
         return None
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.HELP)
 def warmup(
     processes: Annotated[
         int | None, typer.Option("--processes", min=1, help="How many compile at once (default: the cores, at most 4).")

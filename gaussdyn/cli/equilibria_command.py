@@ -13,7 +13,7 @@ import typer
 from ..errors import InputError
 from ..mends import one_number
 from .again import again
-from .app import DONE, UNFINISHED, Json, app, console, drawable, emit, numbers, quiet
+from .app import DONE, UNFINISHED, Json, Panel, app, console, drawable, emit, numbers, quiet
 from .progress import Bar
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Pair = tuple[float, float]
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RANGES)
 def equilibria(
     context: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene from symbols with one friction.")],

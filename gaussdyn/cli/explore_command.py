@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from .again import again
-from .app import DONE, UNFINISHED, Json, MuSRule, Rule, app, console, drawable, emit, numbers, path_text, quiet
+from .app import DONE, UNFINISHED, Json, MuSRule, Panel, Rule, app, console, drawable, emit, numbers, path_text, quiet
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.STATES)
 def explore(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="SCENE", help="A scene.")],

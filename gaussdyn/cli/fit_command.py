@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, app, console, emit, numbers, quiet, readable
+from .app import Json, Panel, app, console, emit, numbers, quiet, readable
 
 LISTED = "names, separated by commas"
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RUNS)
 def fit(
     files: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs (.h5) or tables (.csv: t,ball.y,...).")],
     *,

@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, MuSRule, Rule, app, check_scene, console, emit, numbers, path_text, quiet, readable, writable
+from .app import (
+    Json,
+    MuSRule,
+    Panel,
+    Rule,
+    app,
+    check_scene,
+    console,
+    emit,
+    numbers,
+    path_text,
+    quiet,
+    readable,
+    writable,
+)
 
 if TYPE_CHECKING:
     from ..contact.outcome.outcome import Outcome
@@ -16,7 +30,7 @@ if TYPE_CHECKING:
 FILES = (".json", ".hdf5", ".h5", ".hdf")
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.STATES)
 def outcome(
     target: Annotated[str, typer.Argument(metavar="FILE|SCENE", help="A problem file, or a scene.")],
     case: Annotated[str | None, typer.Option(help="Name of a case in a file of several.")] = None,
@@ -107,7 +121,7 @@ def slips(solution: dict[str, Any]) -> str:
     return f"; slips towards {', '.join(known)} (from t1 to t2)" if known else ""
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.CHECKS)
 def verify(
     files: Annotated[list[str], typer.Argument(metavar="CERTIFICATE", help="Certificate files.")],
 ) -> None:

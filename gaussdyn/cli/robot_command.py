@@ -11,7 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import DONE, REJECTED, UNFINISHED, Json, app, console, drawable, emit, path_text, quiet, readable, writable
+from .app import (
+    DONE,
+    REJECTED,
+    UNFINISHED,
+    Json,
+    Panel,
+    app,
+    console,
+    drawable,
+    emit,
+    path_text,
+    quiet,
+    readable,
+    writable,
+)
 from .progress import Bar
 from .watched import watched
 
@@ -28,7 +42,7 @@ class Base(StrEnum):
     FREE = "free"
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RUNS)
 def robot(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="MJCF (.xml) or URDF (.urdf).", show_default=False)],
     *,

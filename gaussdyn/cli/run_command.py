@@ -20,6 +20,7 @@ from .app import (
     REJECTED,
     UNFINISHED,
     Json,
+    Panel,
     app,
     complain,
     drawable,
@@ -117,7 +118,7 @@ class Request:
         return shlex.join(words)
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RUNS)
 def run(
     scene: Annotated[
         str,

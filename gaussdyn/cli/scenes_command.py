@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .app import Json, app, console, emit, quiet
+from .app import Json, Panel, app, console, emit, quiet
 
 if TYPE_CHECKING:
     from ..mechanics.scene import Scene
@@ -15,7 +15,7 @@ GENERAL = "moreau_jean"
 Name = Annotated[str | None, typer.Argument(metavar="SCENE", help="One scene, in detail.", show_default=False)]
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.HELP)
 def scenes(name: Name = None, json_wanted: Json = False) -> None:
     """List the scenes, or show one with its parameters and exact answers.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import DONE, UNFINISHED, Json, app, console, emit, path_text, quiet, readable, writable
+from .app import DONE, UNFINISHED, Json, Panel, app, console, emit, path_text, quiet, readable, writable
 from .methods import METHODS, solve_with
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ HDF5 = (".hdf5", ".h5", ".hdf")
 FINAL = ("SOLVED", "INFEASIBLE", "NO_SOLUTION")
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RUNS)
 def solve(
     file: Annotated[
         Path,

@@ -12,7 +12,7 @@ import typer
 from ..errors import InputError
 from ..studies.fork_server import start_ahead
 from .again import again as again_command
-from .app import Json, app, console, drawable, emit, numbers, path_text, quiet, writable
+from .app import Json, Panel, app, console, drawable, emit, numbers, path_text, quiet, writable
 from .progress import Bar
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AXIS = "NAME=LOW:HIGH:COUNT or NAME=X,Y,..., e.g. --over mu=0.1:1.0:64"
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.RUNS)
 def study(
     context: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="Name of a scene, see `gaussdyn scenes`.")],

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from gaussdyn.cli.app import FIRST, app
+from gaussdyn.cli.app import FIRST, Panel, app
 from gaussdyn.cli.explain.explain_command import known_words
 from gaussdyn.cli.explain.explanations import explanations
 from gaussdyn.cli.run_command import scene_names
@@ -37,6 +37,15 @@ def test_without_a_word_three_things_to_try_are_shown(cli: Cli) -> None:
     for _, command, *more in tried:
         assert command in COMMANDS
         assert not more or more[0] in catalogue.names()
+
+
+def test_help_shows_every_command_once_by_panels_and_run_first(cli: Cli) -> None:
+    lines = cli("--help").out.splitlines()
+    shown = [line.split()[1] for line in lines if re.match("│ [a-z]", line)]
+    titles = [line.strip("╭╮─ ") for line in lines if line.startswith("╭")]
+    assert sorted(shown) == sorted({*COMMANDS, "bench"})
+    assert titles == ["Options", *map(str, Panel)]
+    assert shown[0] == "run"
 
 
 def test_every_status_and_outcome_is_explained() -> None:

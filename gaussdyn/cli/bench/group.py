@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ..app import app
+from ..app import Panel, app
 
 bench = typer.Typer(
     name="bench",
@@ -12,7 +12,7 @@ bench = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
-app.add_typer(bench)
+app.add_typer(bench, rich_help_panel=Panel.CHECKS)
 
 
 @bench.callback()

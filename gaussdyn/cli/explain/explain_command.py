@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...errors import InputError
-from ..app import Json, app, console, emit
+from ..app import Json, Panel, app, console, emit
 
 
 def known_words(incomplete: str) -> list[str]:
@@ -39,7 +39,7 @@ def words_meant(status: str, known: list[str]) -> list[str]:
 Word = Annotated[str, typer.Argument(metavar="STATUS", help="NONE, STOPPED, ...", autocompletion=known_words)]
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.HELP)
 def explain(status: Word = "", json_wanted: Json = False) -> None:
     """Say what a status, an outcome or an event means, and what to do; without one, list them.
 

@@ -9,7 +9,7 @@ import typer
 
 from ...errors import InputError
 from ..again import again
-from ..app import DONE, UNFINISHED, Json, app, check_scene, console, drawable, emit, numbers, quiet, readable
+from ..app import DONE, UNFINISHED, Json, Panel, app, check_scene, console, drawable, emit, numbers, quiet, readable
 from ..audit_command import is_file
 from ..contacts_command import scene_at
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...contact.snapshot import LocalDynamics
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.STATES)
 def forces(
     context: typer.Context,
     target: Annotated[str, typer.Argument(metavar="SCENE|RUN", help="A scene, or a run file of one.")],

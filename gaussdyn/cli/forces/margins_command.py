@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from ...errors import InputError
-from ..app import Json, app, check_scene, console, emit, numbers, quiet, readable, writable
+from ..app import Json, Panel, app, check_scene, console, emit, numbers, quiet, readable, writable
 from ..audit_command import is_file
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.CHECKS)
 def margins(
     target: Annotated[str, typer.Argument(metavar="RUN|SCENE", help="A run file, or a scene to run.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from ..app import Json, app, console, emit, numbers, quiet
+from ..app import Json, Panel, app, console, emit, numbers, quiet
 from .forces_command import read
 
 
-@app.command()
+@app.command(rich_help_panel=Panel.STATES)
 def mobility(
     target: Annotated[str, typer.Argument(metavar="SCENE|RUN", help="A scene, or a run file of one.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -64,3 +67,17 @@ def test_a_time_beyond_the_run_is_refused(tmp_path: Path) -> None:
     simulate(build("table"), t_end=0.01).save(file)
     done = RUN.invoke(app, ["forces", str(file), "--at", "7"])
     assert "a time of the run" in str(done.exception) + done.output
+
+
+@pytest.mark.parametrize("command", ["forces", "margins"])
+def test_a_run_brings_its_own_parameters_and_a_scene_of_the_catalogue(
+    cli: Callable[..., Any], tmp_path: Path, command: str
+) -> None:
+    run = simulate(build("incline"), t_end=0.002)
+    run.save(known := tmp_path / "known.h5")
+    replace(run, scene="elsewhere").save(unknown := tmp_path / "unknown.h5")
+    set_too, not_listed = cli(command, known, "--set", "mu=0.3"), cli(command, unknown)
+    assert (set_too.code, not_listed.code) == (2, 2)
+    assert "leave --set" in set_too.err
+    assert "elsewhere" in not_listed.err
+    assert "gaussdyn run table --out run.h5" in not_listed.err

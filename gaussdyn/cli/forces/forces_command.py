@@ -9,9 +9,10 @@ import typer
 
 from ...errors import InputError
 from ..again import again
-from ..app import DONE, UNFINISHED, Json, Panel, app, check_scene, console, drawable, emit, numbers, quiet, readable
+from ..app import DONE, UNFINISHED, Json, Panel, app, check_scene, console, drawable, emit, numbers, quiet
 from ..audit_command import is_file
 from ..contacts_command import scene_at
+from .recorded_run import recorded_run
 
 if TYPE_CHECKING:
     from ...analysis.forces.force_polygon import ForcePolygon
@@ -77,22 +78,9 @@ def read(target: str, params: dict[str, float], at: float | None) -> tuple[Local
         scene, state = scene_at(target, params, at)
         return accelerating(scene.system, state, scene.control), {"scene": scene.name, "params": scene.params}
     from ...analysis.margins import saved_state
-    from ...integrate.run.trajectory import Trajectory
-    from ...scenes import catalogue
 
-    if params:
-        raise InputError(
-            "--set", target, "nothing of the kind for a run", "It has its own: leave --set and --param out."
-        )
-    run = Trajectory.load(readable("SCENE|RUN", Path(target)))
-    if run.scene not in catalogue.names():
-        raise InputError(
-            "RUN",
-            repr(run.scene),
-            "a run of a scene that `gaussdyn scenes` lists",
-            "Make one: gaussdyn run table --out run.h5.",
-        )
-    scene, t = catalogue.build(run.scene, **run.params), run.t_reached if at is None else at
+    run, scene = recorded_run("SCENE|RUN", target, params)
+    t = run.t_reached if at is None else at
     if not run.t[0] <= t <= run.t[-1]:
         raise InputError(
             "--at", at, f"a time of the run, {run.t[0]:g} to {run.t[-1]:g} s", f"Write --at {run.t[-1]:g}."

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ...errors import InputError
-from ..app import Json, Panel, app, check_scene, console, emit, numbers, quiet, readable, writable
+from ..app import Json, Panel, app, check_scene, console, emit, numbers, quiet, writable
 from ..audit_command import is_file
+from .recorded_run import recorded_run
 
 
 @app.command(rich_help_panel=Panel.CHECKS)
@@ -30,24 +30,11 @@ def margins(
     with quiet(json_wanted):
         from ...analysis.forces.margins_along import margins as find
         from ...analysis.forces.margins_along import with_margins
-        from ...integrate.run.trajectory import Trajectory
         from ...integrate.simulate import simulate
         from ...scenes import catalogue
 
         if is_file(target):
-            if settings:
-                raise InputError(
-                    "--set", target, "nothing of the kind for a run", "It has its own: leave --set and --param out."
-                )
-            run = Trajectory.load(readable("RUN|SCENE", Path(target)))
-            if run.scene not in catalogue.names():
-                raise InputError(
-                    "RUN",
-                    repr(run.scene),
-                    "a run of a scene that `gaussdyn scenes` lists",
-                    "Make one: gaussdyn run table --out run.h5.",
-                )
-            scene = catalogue.build(run.scene, **run.params)
+            run, scene = recorded_run("RUN|SCENE", target, settings)
         else:
             check_scene(target, "a run file")
             scene = catalogue.build(target, **numbers(settings))

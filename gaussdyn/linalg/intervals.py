@@ -129,6 +129,7 @@ def _inverse(x: Interval) -> Interval:
 
 
 def _power(x: Interval, n: int) -> Interval:
+    """Return x^n, rounded outwards; of even powers not below zero."""
     if n < 0:
         return _inverse(_power(x, -n))
     if n == 0:

@@ -92,6 +92,8 @@ def _warm(client: Any) -> None:
 
 
 def _gathered(client: Any, job: bytes, take: Take) -> Results:
+    """Yield results as they come, with so many runs ahead on the cluster; cancel what is left at the end."""
+
     from distributed import as_completed
 
     threads = sum(client.nthreads().values())

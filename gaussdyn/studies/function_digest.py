@@ -70,6 +70,7 @@ def _named(thing: Any, module: str) -> Iterator[str]:
 
 
 def _of_function(function: FunctionType, module: str, seen: set[int]) -> Iterator[str]:
+    """Yield what a function does by: its text, defaults, closure, and the globals of its module that it names."""
     yield f"{function.__module__}.{function.__qualname__}"
     if module and function.__module__ != module:
         return

@@ -146,6 +146,7 @@ class _Task:
             store.close()
 
     def _carry_out(self, store: Store, journal: Journal) -> None:
+        """Take results from the workers into journal and store, until there is nothing left."""
         pulse = Pulse(_taker(store), store, self.progress)
         coming = results(self.job, pulse.take, self.where)
         try:

@@ -85,6 +85,7 @@ class StudyWriter:
             self._append(results, parameters)
 
     def _append(self, results: Sequence[Result], parameters: Mapping[str, Any]) -> None:
+        """Write results at the end of all data sets; values that a run lacks become NaN."""
         for name, words in WORDS.items():
             self._put(name, np.array([words.index(getattr(one, name)) for one in results], dtype=np.uint8))
         self._put("t", np.array([one.t for one in results], dtype=np.float64))

@@ -256,6 +256,7 @@ def _name(key: object) -> str:
 
 
 def _values(key: str, value: object) -> Any:
+    """Return a measured value as floats; None is NaN."""
     if value is None:
         return np.array(np.nan)
     x: Any

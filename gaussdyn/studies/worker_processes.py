@@ -63,6 +63,7 @@ class _Worker:
         return None
 
     def _death(self) -> Result:
+        """Return the result of a run whose process died."""
         self.process.join()
         code = self.process.exitcode or 0
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"

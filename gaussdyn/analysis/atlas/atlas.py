@@ -177,6 +177,8 @@ class Atlas:
         return float(A[0]), float(b[0])
 
     def _refined(self, start: tuple[float, float]) -> tuple[float, float] | None:
+        """Return the zero of (A, b) that Newton's method reaches from a point; None where it ends outside the atlas."""
+
         from scipy.optimize import fsolve
 
         scale = np.array([self.x.high - self.x.low, self.y.high - self.y.low])

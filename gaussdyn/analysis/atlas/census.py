@@ -118,6 +118,7 @@ def census(
 
 
 def _counted(W: Array, mu: float, mu_s: float, azimuth: Array, inclination: Array) -> Census:
+    """Count all directions by kernels, and those near a border of counts again with exact arithmetic."""
     shape = (len(inclination), len(azimuth))
     q = loads(azimuth, inclination).reshape(-1, 3)
     found = count_spatial(np.broadcast_to(W, (len(q), 3, 3)), q, mu, mu_s)

@@ -116,6 +116,7 @@ class _Rigid:
 
 
 def _chosen(one: Any) -> Any:
+    """Return the realization that a name, or a stepper, stands for."""
     if isinstance(one, str):
         if one not in REALIZATIONS:
             raise InputError(
@@ -266,6 +267,7 @@ def _compared(span: _Span, stepper: Any, ladder: tuple[float, ...], rigid: _Rigi
 
 
 def _level(span: _Span, stepper: Any, rigid: _Rigid) -> Level:
+    """Run one realization at one stiffness, and compare it with the rigid run."""
     begin, scene = time.perf_counter(), span.scene
     state, soft = scene.state, isinstance(stepper, (Penalty, Viscous))
     if soft and span.start == "slow":

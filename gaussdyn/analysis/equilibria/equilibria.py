@@ -305,8 +305,9 @@ def _named(found: Sequence[Bifurcation], families: Sequence[Family]) -> tuple[Bi
 
 
 def _bridge(one: Bifurcation, pieces: int, holes: int) -> str:
+    """Return in words what happens to a region whose pieces and holes change by so many."""
     breaks = one.change > 0
-    if (pieces > 0) == (pieces != 0) and breaks and holes == 0:
+    if breaks and pieces >= 0 and holes == 0:
         return "splitting"
     if breaks and pieces == 0:
         return "opening of a hole"

@@ -97,6 +97,7 @@ def joint_cases(
 
 
 def _case(name: str, group: Any, coordinates: Coordinates) -> JointCase | None:
+    """Return one recorded case beside our run; None if the mechanism cannot be run in joint coordinates."""
     attributes = {key: group.attrs[key] for key in group.attrs}
     system, start = system_of(attributes)
     t = np.asarray(group["time"][()], dtype=float)
@@ -171,6 +172,7 @@ def _reactions(case: dict[str, Any], ours: dict[str, Array]) -> dict[str, Array]
 def _difference(
     case: str, column: str, coordinates: Coordinates, ours: Array, theirs: Array, attributes: Any
 ) -> ColumnDifference:
+    """Return how far a column is from the recorded one, and its bar; quaternions q and -q are one rotation."""
     if column == "quaternion_wxyz":
         ours = ours * np.sign(np.sum(ours * theirs, axis=1))[:, None]
     largest = float(np.abs(theirs).max())

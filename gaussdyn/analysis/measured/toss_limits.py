@@ -77,6 +77,7 @@ def _turned(start: dict[str, Array], seed: int) -> dict[str, Array]:
 
 
 def _shift(tosses: CubeTosses, change: str, usual: dict[str, Array], other: dict[str, Array]) -> Shift:
+    """Return by how much other settings move the ends of the tosses."""
     both = [(usual[name], other[name]) for name in usual if len(usual[name]) == len(other[name])]
     ways = [np.linalg.norm(a[1:, :3] - b[1:, :3], axis=1).mean() / (2.0 * tosses.half) for a, b in both]
     turns = [angles(a[1:, 3:7], b[1:, 3:7]) for a, b in both]

@@ -156,6 +156,7 @@ def close_orbit(
 
 
 def _rate(phases: Phases, t: float, y: Array) -> Array:
+    """Return the direction of motion y' / |y'| at a point, which must not be an equilibrium."""
     f = phases.field(phases.mode_at(t, y.tolist()), t, y.tolist())
     size = float(np.linalg.norm(f))
     if size < 1e-9:
@@ -169,6 +170,7 @@ def _rate(phases: Phases, t: float, y: Array) -> Array:
 
 
 def _orbit(phases: Phases, t: float, y: Array, period: float, found: Flow, autonomous: bool) -> Orbit:
+    """Return a closed motion as an orbit: its multipliers, extremes, and by how much it misses itself."""
     rate = float(np.abs(phases.field(found.mode, found.t, found.y.tolist())).max())
     if autonomous and not found.passages and rate <= 1e-7 * max(1.0, float(np.abs(y).max())):
         raise InputError("orbit", f"a motion that ends in the equilibrium {y.tolist()}", "a motion that closes",

@@ -182,6 +182,7 @@ class Phases:
         return letters
 
     def _letter(self, k: int, element: Element, row: tuple[float, ...], t: float, y: Sequence[float]) -> str:
+        """Return the mode of a constraint: closed c, open o, at rest s, or in slip + or -."""
         gap, *rate = row
         if element.kind == "bilateral":
             return "c"
@@ -211,6 +212,7 @@ class Phases:
 
 
 def _check(element: Element) -> None:
+    """Refuse constraints that orbits cannot follow."""
     tangents = element.size - (element.kind not in ("dry",))
     if element.kind == "bilateral_contact" or (element.kind in ("dry", "contact") and tangents > 1):
         given = f"{element.kind} with {element.size} rows"
@@ -324,6 +326,7 @@ def _coefficients(element: Element, values: Sequence[sp.Expr]) -> dict[str, sp.E
 
 
 def _guards(derived: Derived, mode: str, r: dict[tuple[int, int], sp.Expr]) -> tuple[list[Guard], list[sp.Expr]]:
+    """Return what ends a mode, and the expressions that fall below zero there."""
     guards: list[Guard] = []
     values: list[sp.Expr] = []
     for k, letter in enumerate(mode):

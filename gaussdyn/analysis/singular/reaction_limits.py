@@ -210,6 +210,7 @@ def reactions_along(
 
 
 def _motion(system: System, point: BranchPoint, branch: int) -> ChartMotion:
+    """Return the motion along a branch, in the chart around its branch point."""
     known = point.branches
     if isinstance(branch, bool) or not 0 <= branch < len(known) or not known[branch].whole:
         raise InputError(

@@ -304,6 +304,7 @@ class _Search:
             yield from cones
 
     def _thorough(self, start: Array | None) -> Iterator[Attempt]:
+        """Yield slow methods, each with its share of the work that is left."""
         if start is not None:
             near = ProximalNewton(alpha=0.01, newton_steps=200, tol=self.tol)
             yield Attempt(near, start / self.data.unit)

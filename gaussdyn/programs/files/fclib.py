@@ -64,6 +64,7 @@ def read(path: str | os.PathLike[str]) -> FclibFile:
 
 
 def _problem(file: _Reader) -> FclibFile:
+    """Return what is in a file: in the plane, in space or rolling, local or global."""
     root = file.root()
     dim = file.integer("spacedim")
     if dim not in ((5,) if root.endswith("rolling") else (2, 3)):

@@ -145,6 +145,7 @@ def choose(path: str | os.PathLike[str], cases: list[dict[str, Any]], name: str 
 
 
 def _from_document(file: str, case: Mapping[str, Any]) -> ProblemFile:
+    """Return the problem that a JSON document states."""
     kind = _kind(file, case)
     for key in NEEDED[kind]:
         if key not in case:

@@ -374,6 +374,7 @@ def _smaller(slipping: Array, motion: Array, excess: Array, allowed: NDArray[np.
 
 
 def _check_friction(law: Law, low_name: str, high_name: str) -> None:
+    """Check two coefficients of friction, and put the one in slip for one at rest that is not given."""
     low = scalar(low_name, getattr(law, low_name), low=0.0)
     high = getattr(law, high_name)
     if isinstance(high, float) and high == -1.0:

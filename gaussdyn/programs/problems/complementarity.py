@@ -228,6 +228,7 @@ def _check_sizes(table: LawTable, rows: int) -> None:
 
 
 def _matrix(name: str, value: Matrix, rows: int, cols: int, *, finite: bool = True) -> Matrix:
+    """Return a copy, dense or CSR as it is given, of the right shape."""
     if value is None:
         return None
     if type(value) is np.ndarray and value.dtype is FLOAT and not finite and value.shape == (rows, cols):
@@ -292,6 +293,7 @@ def _kernels() -> tuple[Any, Any]:
 
 
 def _check_cone_blocks(spectra: Array, D: Array, table: LawTable) -> None:
+    """Refuse W whose diagonal blocks of contact laws are not positive semidefinite."""
     for k in np.flatnonzero(table.cone & (spectra[:, 0] < -1e-9 * spectra[:, 2])):
         n = int(table.start[k + 1] - table.start[k])
         least = float(np.linalg.eigvalsh(0.5 * (D[k, :n, :n] + D[k, :n, :n].T))[0])  # the spectra of rank one: to 1e-8

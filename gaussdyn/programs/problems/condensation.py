@@ -125,6 +125,7 @@ def _not_positive(coordinate: int) -> InputError:
 
 
 def _dense_inverse(M: Array) -> Any:
+    """Return what multiplies with M^-1: by the diagonal, by LAPACK for each load, or by one factor of a large M."""
     if not len(M):
         return _dense
     diagonal = M.diagonal()

@@ -75,6 +75,7 @@ class QuadraticProgram:
 
 
 def _rows(name: str, rows: ArrayLike | None, rhs_name: str, rhs: ArrayLike | None, n: int) -> tuple[Array, Array]:
+    """Return rows and right side, both or none."""
     if rows is None and rhs is None:
         return np.zeros((0, n)), np.zeros(0)
     if rows is None or rhs is None:

@@ -100,6 +100,7 @@ def motions(contact: SpatialContact) -> SpatialMotions:
 
 
 def _at_rest(contact: SpatialContact) -> SpatialMotions:
+    """Return the motions of a contact at rest: detach, stick, grazing, slips, and arcs of slips."""
     resting = rest(contact)
     if not resting.decided:
         return SpatialMotions(undecided="degenerate: the reactions of rest come near the friction cone at infinity")

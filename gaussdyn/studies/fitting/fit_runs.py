@@ -216,6 +216,7 @@ def _refined(whole: _Runs, x: Array, step: float, most: int) -> Any:
 
 
 def _result(whole: _Runs, best: Any, *, known_noise: bool, start: Array) -> Fit:
+    """Return the fit: values, intervals, and what cannot be told apart."""
     spread = spread_of(best.jac, float(best.cost), known_noise=known_noise)
     values = whole.parameters(best.x)
     loose = np.abs(spread.flat).max(axis=0, initial=0.0) > 1e-3  # parameters with a part in a flat direction

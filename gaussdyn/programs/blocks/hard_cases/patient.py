@@ -62,6 +62,7 @@ class PatientNewton(BlockMethod):
         return search.r, search.steps
 
     def _courses(self, search: _Search) -> Iterator[SmoothFlow]:
+        """Yield starts of Newton's method, proximal terms, whether these fall, and how long one may gain nothing."""
         yield search.r, 1e-2, True, STALE
         yield np.zeros_like(search.r), 1.0, True, STALE
         for alpha in FIXED:

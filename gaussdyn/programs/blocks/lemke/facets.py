@@ -64,6 +64,7 @@ def faceted_lcp(data: Scaled, facets: int) -> FacetedLcp:
 def _assemble(
     data: Scaled, columns: list[dict[int, float]], owner: IntArray, limits: list[tuple[float, float, int]]
 ) -> FacetedLcp:
+    """Return the LCP of columns of r, with a multiplier for each limit on the columns that it owns."""
     n, f = len(columns), len(limits)
     T = np.zeros((len(data.q), n + f))
     for j, column in enumerate(columns):

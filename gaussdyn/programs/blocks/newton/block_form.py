@@ -109,6 +109,7 @@ def _fits(start: IntArray, widest: int, form: GlobalForm | None) -> bool:
 
 
 def _made(rows: tuple[Array, IntArray, IntArray], start: IntArray) -> BlockForm | None:
+    """Return W by 3x3 blocks with an elimination order; None where the factors would be too long."""
     sizes = np.diff(start)
     values, indices, indptr = by_blocks(*rows, start)
     places = np.arange(start[-1]) + np.repeat(3 * np.arange(len(sizes)) - start[:-1], sizes)

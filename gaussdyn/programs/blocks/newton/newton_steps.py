@@ -67,6 +67,8 @@ def full_newton(data: Scaled, alpha: float, centre: Array, goal: float, limit: i
 def _inner_blocks(
     data: Scaled, form: BlockForm, alpha: float, g: float, centre: Array, r: Array, goal: float, limit: int
 ) -> tuple[float, int]:
+    """Solve the problem with a fixed proximal term by factors of 3x3 blocks; r becomes the answer."""
+
     from ...._jit import entry_of
     from .sparse_newton import SparseProblem, newton_space, newton_steps
 
@@ -81,6 +83,8 @@ def _inner_blocks(
 def _inner_large(
     data: Scaled, alpha: float, rho: Array, centre: Array, r: Array, goal: float, limit: int
 ) -> tuple[float, int]:
+    """Solve the problem with a fixed proximal term by a library's factors; r becomes the answer."""
+
     from .dense_newton import line_search, linearize
 
     table, sizes, last = data.table, np.diff(data.start), np.inf

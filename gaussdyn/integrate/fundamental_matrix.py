@@ -103,28 +103,47 @@ def fundamental_matrix(
     while state.t < t_end:
         step = stepper.advance(system, state, t_end, control=control)
         _check_goes_on(step, state.t)
-        changes = [one for one in step.changes or () if one.kind not in NOTED]
-        start = State(t=step.arcs[0].t, q=step.arcs[0].q[0], v=step.arcs[0].v[0]) if step.arcs else state
-        begins = bool(changes and step.arcs) and _sets_in(system, start, changes)
-        early = [one for one in changes if BROKEN in state.memory and one.t <= state.t] if not begins else []
-        if early:  # where an event had found no modes they are found where the next step begins
-            Phi = _jumped(system, early, control, stepper) @ Phi
-        passed, changes = passed + early, changes[len(early) :]
-        if changes and BROKEN in step.state.memory:
-            given = f"{changes[0].kind} of {changes[0].id} at {step.state.t:.9g} s, whose modes were found later"
-            raise InputError("motion", given, "events that modes follow", f"Write t_end={step.state.t:.6g}.")
-        modes = changes[0].modes_before if changes else None
-        for arc in step.arcs:
-            at = State(t=arc.t, q=arc.q[0], v=arc.v[0])
-            own = all_remembered(step.state.memory) if modes is None else modes
-            Phi = _along(_phase(system, at, own, control), at, arc.t_end, Phi)
-        if begins:
-            _set_in(system, start, changes, control)
-        elif changes:
-            Phi = _jumped(system, changes, control, stepper) @ Phi
+        Phi, changes = _over_step(system, state, step, Phi, control=control, stepper=stepper)
         passed += changes
         state = step.state
     return Linearised(state=state, Phi=Phi, changes=tuple(passed))
+
+
+def _over_step(
+    system: System, state: State, step: Step, Phi: Array, *, control: Array | None, stepper: EventDriven
+) -> tuple[Array, list[Change]]:
+    """Return the derivative at the end of a step, of that at its beginning, and the events of the step."""
+    changes = [one for one in step.changes or () if one.kind not in NOTED]
+    start = State(t=step.arcs[0].t, q=step.arcs[0].q[0], v=step.arcs[0].v[0]) if step.arcs else state
+    begins = bool(changes and step.arcs) and _sets_in(system, start, changes)
+    early = [] if begins else _found_late(state, changes)
+    if early:
+        Phi = _jumped(system, early, control, stepper) @ Phi
+    changes = changes[len(early) :]
+    if changes and BROKEN in step.state.memory:
+        given = f"{changes[0].kind} of {changes[0].id} at {step.state.t:.9g} s, whose modes were found later"
+        raise InputError("motion", given, "events that modes follow", f"Write t_end={step.state.t:.6g}.")
+    Phi = _along_arcs(system, step, changes, control, Phi)
+    if begins:
+        _set_in(system, start, changes, control)
+    elif changes:
+        Phi = _jumped(system, changes, control, stepper) @ Phi
+    return Phi, early + changes
+
+
+def _found_late(state: State, changes: list[Change]) -> list[Change]:
+    """Return the events before this step that had found no modes: they are found where it begins."""
+    return [one for one in changes if BROKEN in state.memory and one.t <= state.t]
+
+
+def _along_arcs(system: System, step: Step, changes: list[Change], control: Array | None, Phi: Array) -> Array:
+    """Return the derivative at the end of the smooth motion of a step, of that at its beginning."""
+    modes = changes[0].modes_before if changes else None
+    for arc in step.arcs:
+        at = State(t=arc.t, q=arc.q[0], v=arc.v[0])
+        own = all_remembered(step.state.memory) if modes is None else modes
+        Phi = _along(_phase(system, at, own, control), at, arc.t_end, Phi)
+    return Phi
 
 
 def _check_goes_on(step: Step, t: float) -> None:

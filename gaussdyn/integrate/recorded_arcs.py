@@ -226,13 +226,18 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, tuple[Arc, ...]]:
     return {step: tuple(own) for step, own in found.items()}
 
 
-def _sizes(arrays: Mapping[str, Any]) -> list[int]:
-    """Return how many samples arcs have; ValueError where the arrays of samples do not fit to that."""
+def _check_numbers(arrays: Mapping[str, Any]) -> None:
+    """Raise ValueError where counts and places are no whole numbers from 0, or a row has two places."""
     whole = [arrays[name] for name in (*NUMBERS, "push_arc", "push_index", "push_size")]
     if any(one.dtype.kind not in "iu" or one.min(initial=0) < 0 for one in whole):
         raise ValueError("arcs without whole numbers from 0")
     if len(set(arrays["arc_ids"].tolist())) < len(arrays["arc_ids"]):
         raise ValueError("arc_ids: a row twice")
+
+
+def _sizes(arrays: Mapping[str, Any]) -> list[int]:
+    """Return how many samples arcs have; ValueError where the arrays of samples do not fit to that."""
+    _check_numbers(arrays)
     sizes: list[int] = arrays["arc_size"].tolist()
     shapes = [np.shape(arrays[f"arc_{name}"]) for name in SAMPLES]
     if min(sizes, default=1) < 2 or [len(one) for one in shapes] != [1, 2, 2, 2]:

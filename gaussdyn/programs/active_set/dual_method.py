@@ -15,11 +15,15 @@ from .steps import (
     ACTIVE,
     COARSE,
     CONSISTENT,
+    COUNT,
     EPS,
+    EQUALITIES,
     INFEASIBLE,
     INTS,
     MATRIX,
     NOT_DEFINITE,
+    RANGE,
+    ROW,
     ROWS,
     SOLVED,
     STUCK,
@@ -41,7 +45,7 @@ from .steps import (
 @kernel(f"int64({VECTOR}, {VECTOR}, {ACTIVE}, int64, float64)")
 def reconsider(slack: Array, rhs: Array, active: Active, equalities: int, size: float) -> int:
     """Put inequalities that were set aside, and are violated after all, back in play; return how many."""
-    state, count = active[1], 0
+    (_, state), count = active, 0
     for row in range(equalities, slack.shape[0]):
         if state[row] == -1 and slack[row] < -CONSISTENT * (abs(rhs[row]) + size):
             state[row] = 0
@@ -60,32 +64,32 @@ def combined_scale(rhs: Array, working: IntArray, row: int, r: Array, size: floa
 
 @kernel(f"int64({ROWS}, {INTS}, {BASIS}, {ACTIVE}, {VECTOR}, {VECTOR})")
 def ascend(rows: Rows, choice: IntArray, basis: Basis, active: Active, y: Array, u: Array) -> int:
-    """Bring in violated rows until there is none; choice[3] counts the steps.
+    """Bring in violated rows until there is none.
 
-    If INFEASIBLE, choice[0] is the row at fault and u its combination of the active rows.
+    If INFEASIBLE, `choice` has the row at fault and u its combination of the active rows.
     """
-    BT, rhs, y0 = rows
+    (BT, rhs, y0), (working, state) = rows, active
     slack, noise = np.empty(BT.shape[1]), 1e-3 * COARSE * norm(y0)
     fresh, size = True, norm(y)
-    while choice[3] < 50 + 20 * (BT.shape[0] + BT.shape[1]):
+    while choice[COUNT] < 50 + 20 * (BT.shape[0] + BT.shape[1]):
         slacks(BT, rhs, y, slack)
-        row = most_violated(slack, rhs, active[1], choice[1], size)
+        row = most_violated(slack, rhs, state, choice[EQUALITIES], size)
         if not fresh and (row < 0 or slack[row] > -COARSE * (abs(rhs[row]) + size) - noise):
             settle(rows, basis, active, y, u)
             fresh, size = True, norm(y)
             continue
-        choice[0] = row
-        choice[3] += 1
+        choice[ROW] = row
+        choice[COUNT] += 1
         if row < 0:
-            if reconsider(slack, rhs, active, choice[1], size) == 0:
+            if reconsider(slack, rhs, active, choice[EQUALITIES], size) == 0:
                 return SOLVED
         elif bring_in(rows, choice, basis, active, y, u) == SOLVED:
             fresh, size = False, norm(y)
-        elif slack[row] < -CONSISTENT * combined_scale(rhs, active[0], row, u, size):
+        elif slack[row] < -CONSISTENT * combined_scale(rhs, working, row, u, size):
             return INFEASIBLE
         else:
-            active[1][row] = -1
-            release(rows, choice[1], basis, active, y, u)
+            state[row] = -1
+            release(rows, choice[EQUALITIES], basis, active, y, u)
             fresh, size = True, norm(y)
     return STUCK
 
@@ -160,38 +164,38 @@ def solve_rows(H: Array, g: Array, N: Array, rhs: Array, guess: IntArray) -> tup
     """
     m, n = N.shape
     U, BT, length, scaled = np.empty((n, n)), np.empty((n, m)), np.empty(m), rhs.copy()
-    basis, active = (np.empty((n, n)), np.empty((n, n))), (np.zeros(n + 1, np.int64), np.zeros(m, np.int64))
+    basis, working, state = (np.empty((n, n)), np.empty((n, n))), np.zeros(n + 1, np.int64), np.zeros(m, np.int64)
+    active, equalities = (working, state), guess[0]
     x, w, y0, u = np.empty(n), np.zeros(m), -g, np.zeros(n + 1)
     info, choice = np.zeros(2, np.int64), np.zeros(4, np.int64)
     if cholesky_upper(H, U) >= 0:
         info[0] = NOT_DEFINITE
-        return x, w, active[1], info
+        return x, w, state, info
     transform(U, N, scaled, BT, length)
     solve_upper_transposed(U, y0)
     rows = (BT, scaled, y0)
     steepest = flattest = 1.0
     for i in range(n):
         steepest, flattest = (max(steepest, U[i, i] / U[0, 0]), min(flattest, U[i, i] / U[0, 0]))
-    choice[1], choice[2] = guess[0], max(50000, int(64.0 * steepest / flattest))
-    choice[3] = begin(rows, guess, basis, active, u, choice[2] * EPS)
+    choice[EQUALITIES], choice[RANGE] = equalities, max(50000, int(64.0 * steepest / flattest))
+    choice[COUNT] = begin(rows, guess, basis, active, u, choice[RANGE] * EPS)
     settle(rows, basis, active, x, u)
-    choice[0] = contradicted_equality(rows, basis, active, x, w)
-    info[0] = INFEASIBLE if choice[0] >= 0 else ascend(rows, choice, basis, active, x, u)
-    info[1] = choice[3]
-    working = active[0]
+    choice[ROW] = contradicted_equality(rows, basis, active, x, w)
+    info[0] = INFEASIBLE if choice[ROW] >= 0 else ascend(rows, choice, basis, active, x, u)
+    info[1] = choice[COUNT]
     if info[0] == INFEASIBLE:
-        if choice[0] >= guess[0]:
-            write_ray(working, int(working[n]), u, choice[0], 1.0, w)
+        if choice[ROW] >= equalities:
+            write_ray(working, int(working[n]), u, choice[ROW], 1.0, w)
         w /= length
-        return x, w, active[1], info
+        return x, w, state, info
     small = norm(x) <= 8.0 * n * EPS * norm(y0)
     solve_upper(U, x)
     refine((H, g, N, rhs), (U, length), basis, working, x, u)
     for j in range(working[n]):
-        w[working[j]] = (u[j] if working[j] < guess[0] else max(u[j], 0.0)) / length[working[j]]
-    if small and rests((H, g, N, rhs), guess[0], w, u[:n]):
+        w[working[j]] = (u[j] if working[j] < equalities else max(u[j], 0.0)) / length[working[j]]
+    if small and rests((H, g, N, rhs), equalities, w, u[:n]):
         x[:] = 0.0
-    return x, w, active[1], info
+    return x, w, state, info
 
 
 @kernel(f"Tuple(({VECTOR}, {VECTOR}, {INTS}, {INTS}))({MATRIX}, {VECTOR}, {MATRIX}, {VECTOR}, {MATRIX}, {VECTOR})")

@@ -28,6 +28,7 @@ Rows = tuple[Array, Array, Array]
 ROWS = "Tuple((float64[:,::1], float64[::1], float64[::1]))"  # B^T (n, m), rhs (m), y0 (n)
 Active = tuple[IntArray, IntArray]
 ACTIVE = "Tuple((int64[::1], int64[::1]))"  # working (n + 1), state (m)
+ROW, EQUALITIES, RANGE, COUNT = range(4)  # entries of `choice`: row to bring in, equalities, range of pivots, steps
 MATRIX, VECTOR, INTS = "float64[:,::1]", "float64[::1]", "int64[::1]"
 
 
@@ -83,7 +84,7 @@ def settle(rows: Rows, basis: Basis, active: Active, y: Array, u: Array) -> None
     """
     _, rhs, y0 = rows
     Q, T = basis
-    working, n = active[0], y.shape[0]
+    (working, _), n = active, y.shape[0]
     k, on_rows = int(working[n]), np.empty(y.shape[0])
     for j in range(k):
         u[j] = rhs[working[j]]
@@ -122,7 +123,7 @@ def take(basis: Basis, active: Active, row: int, along: Array, across: Array, le
 @kernel(f"int64({ROWS}, int64, {BASIS}, {ACTIVE}, {VECTOR}, {VECTOR})")
 def release(rows: Rows, equalities: int, basis: Basis, active: Active, y: Array, u: Array) -> int:
     """Settle, dropping active inequalities that pull, the strongest first; return how many were dropped."""
-    working, n = active[0], y.shape[0]
+    (working, _), n = active, y.shape[0]
     changes = 0
     while True:
         settle(rows, basis, active, y, u)
@@ -142,8 +143,7 @@ def begin(rows: Rows, guess: IntArray, basis: Basis, active: Active, u: Array, d
 
     What is left is dual feasible: the optimum of the program that has these rows only.
     """
-    BT = rows[0]
-    working, state = active
+    (BT, _, _), (working, state), (Q, _) = rows, active, basis
     n, m = BT.shape
     equalities = guess[0]
     scratch = np.empty((4, n))
@@ -154,7 +154,7 @@ def begin(rows: Rows, guess: IntArray, basis: Basis, active: Active, u: Array, d
             continue
         for c in range(n):
             b[c] = BT[c, row]
-        length = split(basis[0], int(working[n]), b, along, across)
+        length = split(Q, int(working[n]), b, along, across)
         if length > dependent:
             take(basis, active, row, along, across, length)
         elif i < equalities:
@@ -174,8 +174,7 @@ def write_ray(working: IntArray, k: int, r: Array, row: int, sign: float, ray: A
 @kernel(f"int64({ROWS}, {BASIS}, {ACTIVE}, {VECTOR}, {VECTOR})")
 def contradicted_equality(rows: Rows, basis: Basis, active: Active, y: Array, ray: Array) -> int:
     """Return an equality that the others contradict (its ray written), or -1."""
-    BT, rhs, _ = rows
-    working, state = active
+    (BT, rhs, _), (working, state), (Q, T) = rows, active, basis
     n, m = BT.shape
     for row in range(m):
         if state[row] != -1:
@@ -184,8 +183,8 @@ def contradicted_equality(rows: Rows, basis: Basis, active: Active, y: Array, ra
         for c in range(n):
             b[c] = BT[c, row]
         k = int(working[n])
-        split(basis[0], k, b, r, across)
-        solve_lower_transposed(basis[1], k, r)
+        split(Q, k, b, r, across)
+        solve_lower_transposed(T, k, r)
         scale = abs(rhs[row]) + norm(y)
         for j in range(k):
             scale += abs(r[j]) * abs(rhs[working[j]])
@@ -208,16 +207,15 @@ def first_to_vanish(u: Array, r: Array, working: IntArray, equalities: int) -> i
 
 @kernel(f"int64({ROWS}, {INTS}, {BASIS}, {ACTIVE}, {VECTOR}, {VECTOR})")
 def bring_in(rows: Rows, choice: IntArray, basis: Basis, active: Active, y: Array, u: Array) -> int:
-    """Step until the violated row choice[0] is active; choice[1] counts the equalities.
+    """Step until the violated row of `choice` is active.
 
     Returns
     -------
     int
         SOLVED, or INFEASIBLE if the row depends on active rows that cannot give way; u then holds the combination.
     """
-    BT, rhs, _ = rows
-    working, n = active[0], y.shape[0]
-    row, equalities, dependent = choice[0], choice[1], choice[2] * EPS
+    (BT, rhs, _), (working, _), (Q, T), n = rows, active, basis, y.shape[0]
+    row, equalities, dependent = choice[ROW], choice[EQUALITIES], choice[RANGE] * EPS
     scratch = np.empty((4, n))
     b, along, across, r = scratch[0], scratch[1], scratch[2], scratch[3]
     for c in range(n):
@@ -225,9 +223,9 @@ def bring_in(rows: Rows, choice: IntArray, basis: Basis, active: Active, y: Arra
     push = 0.0
     while True:
         k = int(working[n])
-        length = split(basis[0], k, b, along, across)
+        length = split(Q, k, b, along, across)
         r[:k] = along[:k]
-        solve_lower_transposed(basis[1], k, r)
+        solve_lower_transposed(T, k, r)
         blocking = first_to_vanish(u, r, working, equalities)
         moves = length > dependent
         if not moves and blocking < 0:

@@ -45,14 +45,14 @@ def columns_figure(run: Trajectory, *, scene: Scene | System | None = None, path
     return finished(figure, path)
 
 
-def some_columns(run: Trajectory, names: Sequence[str]) -> Any:
-    """Return a figure of some columns over time, one picture per unit; see `Trajectory.plot`."""
+def some_columns(run: Trajectory, names: Sequence[str], path: str | Path | None = None) -> Any:
+    """Return a figure of some columns over time, one picture per unit; see `plot`."""
     parts = by_unit(run, names)
     figure = matplotlib_part("pyplot").figure(figsize=(8, 2.6 * len(parts)), layout="constrained")
     for axis, part in zip(np.ravel(figure.subplots(len(parts), 1, sharex=True)), parts, strict=True):
         _lines(axis, run, part)
         axis.set_xlabel("t (s)")
-    return figure
+    return finished(figure, path)
 
 
 def _lines(axis: Any, run: Trajectory, part: Group) -> None:

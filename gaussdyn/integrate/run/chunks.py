@@ -149,6 +149,8 @@ def chunk_files(folder: Path) -> list[Path]:
 
 def load(path: Path, of: type[Trajectory]) -> Trajectory:
     """Read the run in `path`; see `Trajectory.load`."""
+    if path.is_dir():
+        raise SceneError(str(path), "", f"this is a folder, a run is one file: ls {path}/*.h5")
     found, _ = gathered(path, of)
     if found is None:
         raise SceneError(

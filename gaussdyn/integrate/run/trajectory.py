@@ -16,7 +16,9 @@ from ..._show import Many, cut
 from ...arrays import Array, IntArray, scalar
 from ...errors import BackendMissing, InputError
 from ...mechanics.state import State
+from ...mends import meant
 from .contact_history import Contact, ContactTable, PairForce, empty_table
+from .saved_between import between_states, quaternions_of
 from .step_evidence import StepEvidence
 from .values import Column, Event, StepTable, Stop
 
@@ -146,7 +148,8 @@ class Trajectory:
         InputError
             If there is no such column; offers the nearest names.
         """
-        whole = [] if name in self else [part for part in WHOLE if f"{name}.{part}" in self]
+        known = not isinstance(name, str) or name in self
+        whole = [] if known else [part for part in WHOLE if f"{name}.{part}" in self]
         if whole:
             found = np.column_stack([self._column(f"{name}.{part}").values for part in whole])
             return found[:, 0] if len(whole) == 1 else found
@@ -155,6 +158,12 @@ class Trajectory:
     def __contains__(self, name: object) -> bool:
         """Whether there is a column of that name, or one that also goes by it."""
         return name in self.columns or name in self._other
+
+    if not TYPE_CHECKING:  # a checker knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where a number or a verb is found that people look for here."""
+            raise AttributeError(f"a run has no {name!r}{_instead(self, name)}")
 
     def __repr__(self) -> str:
         """Return what was run, how far, with what residual; why it stopped, and if it could go otherwise."""
@@ -231,10 +240,15 @@ class Trajectory:
         return self._column(name).unit
 
     def state(self, index: int) -> State:
-        """Return a saved state (without memory, except the final one)."""
-        if index in (-1, len(self) - 1):
-            return self.final
-        return State(t=float(self.t[index]), q=self.q[index], v=self.v[index])
+        """Return a saved state (negative: from the end), without memory, except the final one.
+
+        Raises
+        ------
+        InputError
+            If there is no such saved state.
+        """
+        k = self._number("index", index)
+        return self.final if k == len(self) - 1 else State(t=float(self.t[k]), q=self.q[k], v=self.v[k])
 
     def contacts(self, k: int) -> tuple[Contact, ...]:
         """Return the contacts at saved state k (negative: from the end), in the order of their ids.
@@ -246,12 +260,7 @@ class Trajectory:
         InputError
             If there is no such saved state.
         """
-        n = len(self)
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -n <= k < n:
-            raise InputError(
-                "k", repr(k), f"the number of a saved state, {-n} to {n - 1}", "Write run.state(-1) for the last one."
-            )
-        return self._table.at(int(k) % n)
+        return self._table.at(self._number("k", k))
 
     def between(self, one: str, other: str) -> PairForce:
         """Return force, normal force, contact points and friction margin of two bodies at all saved states.
@@ -318,7 +327,8 @@ class Trajectory:
         if self.t[right] == t:
             return self.state(right)
         s = (t - self.t[right - 1]) / (self.t[right] - self.t[right - 1])
-        q = _between_states(self.q[right - 1], self.q[right], s, self._quaternions())
+        turns = quaternions_of(self.q, self.v.shape[1], self._other)
+        q = between_states(self.q[right - 1], self.q[right], s, turns)
         return State(t=t, q=q, v=(1.0 - s) * self.v[right - 1] + s * self.v[right])
 
     def to_dataframe(self) -> Any:
@@ -358,20 +368,21 @@ class Trajectory:
         told = {"scene": self.scene, "status": self.status, "state_hash": self.state_hash}
         return xarray.Dataset(found, coords={"t": found.pop("t")}, attrs=told)
 
-    def plot(self, *columns: str) -> Any:
-        """Return a figure of some columns over time, one picture per unit; of all without names (extra `report`).
+    def audit(self, system: System | Scene | None = None) -> Any:
+        """Return the `Audit` of the run: ``gaussdyn.audit(run, system)``, which says what it recomputes."""
+        return import_module("gaussdyn.analysis.audit.audit").audit(self, system)  # of a floor above this one
+
+    def plot(self, *columns: str, path: str | Path | None = None) -> Any:
+        """Return a figure of some columns over time, of all without names: ``gaussdyn.plot(run, *columns, path=path)``.
 
         Raises
         ------
         BackendMissing
             If matplotlib is not installed.
         InputError
-            If there is no such column; offers the nearest names.
+            If there is no such column; offers the nearest names. A path that cannot be written.
         """
-        for name in columns:
-            self._column(name)
-        report = import_module("gaussdyn.report.pictures")  # the floor that draws is above this one
-        return report.some_columns(self, columns) if columns else report.columns_figure(self)
+        return import_module("gaussdyn.report.plot").plot(self, *columns, path=path)  # of a floor above this one
 
     def _repr_html_(self) -> str:
         """Return a card for notebooks: how it ended, its statistics, the run in motion."""
@@ -447,20 +458,18 @@ class Trajectory:
     def _table(self) -> ContactTable:
         return empty_table(len(self)) if self.table is None else self.table
 
-    def _quaternions(self) -> list[slice]:
-        """Return where unit quaternions are: by the names of columns, else (position, quaternion) per body.
+    def _number(self, what: str, k: int) -> int:
+        """Return the number of a saved state, counted from the first; raise InputError if there is none."""
+        n = len(self)
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -n <= k < n:
+            mend = f"Write {what}=-1 for the last one, run.at(t) for the state at a time."
+            raise InputError(what, repr(k), f"the number of a saved state, {-n} to {n - 1}", mend)
+        return int(k) % n
 
-        Sizes and lengths have to agree.
-        """
-        named = [k for k in range(self.q.shape[1]) if self._other.get(f"q{k}", "").endswith(".qw")]
-        bodies, rest = divmod(self.q.shape[1], 7)
-        places = [slice(k, k + 4) for k in named or range(3, 7 * bodies, 7)]
-        if self.q.shape[1] - self.v.shape[1] != len(places) or (rest and not named):
-            return []
-        unit = (np.abs(np.linalg.norm(self.q[:, at], axis=1) - 1.0).max() <= 1e-6 for at in places)
-        return places if all(unit) else []
-
-    def _column(self, name: str) -> Column:
+    def _column(self, name: object) -> Column:
+        if not isinstance(name, str):
+            mend = f"One column at a time: run[{self.names[0]!r}]; rows of a table: run.to_dataframe()."
+            raise InputError("column", repr(name), "a name, one of Trajectory.names", mend)
         name = name if name in self.columns else self._other.get(name, name)
         if name not in self.columns:
             near = difflib.get_close_matches(str(name), self.names, n=3, cutoff=0.4)
@@ -476,12 +485,11 @@ def check_is_run(value: object) -> None:
         raise InputError("run", type(value).__name__, "a Trajectory", mend)
 
 
-def _between_states(before: Array, after: Array, s: float, quaternions: list[slice]) -> Array:
-    """Return (1 - s) before + s after; unit quaternions, whose sign means nothing, stay of length one."""
-    after = after.copy()
-    for at in quaternions:
-        after[at] *= 1.0 if before[at] @ after[at] >= 0.0 else -1.0
-    q: Array = (1.0 - s) * before + s * after
-    for at in quaternions:
-        q[at] /= np.linalg.norm(q[at])
-    return q
+def _instead(run: Trajectory, name: str) -> str:
+    """Return what to write in place of an attribute that a run does not have; "" for those of Python."""
+    if name.startswith("_") or name in Trajectory.__slots__:
+        return ""
+    if name in run or name in {part.partition(".")[0] for part in run.names}:
+        return f". Its columns are entries: run[{name!r}]."
+    told = meant(name, (one for one in dir(run) if not one.startswith("_")), 0.6)
+    return f". {told or 'Pages, views, films: run.page(path), run.view(path), run.plot(path=path).'}"

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ...arrays import Array
 from .drives import Drive
 from .freedoms import LeavesFree
@@ -110,19 +112,32 @@ class JointColumns:
         return tuple(found)
 
     def values(
-        self, motion: Any, free: Callable[..., Any], forces: Mapping[str, Array], angles: Mapping[str, float]
-    ) -> list[float]:  # fmt: skip
-        """Return the numbers that `more` names, at one state."""
-        found: list[float] = []
+        self, free: Callable[[Any], tuple[Sequence[Any], Sequence[Any]]], along: Callable[[Drive], Any],
+        forces: Mapping[str, Array], angles: Mapping[str, Any],
+    ) -> list[Any]:  # fmt: skip
+        """Return the numbers that `more` names, at one state, or their arrays (n,) along a run.
+
+        Parameters
+        ----------
+        free : callable
+            Values and rates of the motions that a joint leaves free.
+        along : callable
+            What a drive exerts.
+        forces : mapping of str to Array, shape (k,) or (n, k)
+            Mean reactions by row id.
+        angles : mapping of str to float or Array
+            Those of `Readings.winding`.
+        """
+        found: list[Any] = []
         for name, joint in self.joints.items():
             if self.free[name]:
-                values, rates = joint.readings(motion)
+                values, rates = free(joint)
                 found += [angles[name]] if name in angles else values
                 found += rates
             motors, drives = self._motors[name], self._driven[name]
             if motors or drives:
-                supplied = sum(float(forces[id][0]) for id in motors if id in forces)
-                found.append(supplied + sum(drive.along(free) for drive in drives))
+                supplied = sum(forces[id][..., 0] for id in motors if id in forces)
+                found.append(supplied + sum(map(along, drives)))
             found += _lengths(joint, forces)
         return found
 
@@ -141,13 +156,13 @@ def _turns(joint: LeavesFree) -> bool:
     return joint.coordinate != "travel"
 
 
-def _lengths(joint: Any, forces: Mapping[str, Array]) -> list[float]:
+def _lengths(joint: Any, forces: Mapping[str, Array]) -> list[Any]:
     """Return the lengths of the force and of the moment that a joint transmits, where it transmits one."""
-    squares: dict[bool, float] = {}
+    squares: dict[bool, Any] = {}
     for part, id in zip(joint.parts, joint.ids, strict=True):
-        r = float(forces[id][0]) if id in forces else 0.0
+        r = forces[id][..., 0] if id in forces else 0.0
         squares[part in ALONG] = squares.get(part in ALONG, 0.0) + r * r
-    return [math.sqrt(squares[kind]) for kind in (True, False) if kind in squares]
+    return [np.sqrt(squares[kind]) for kind in (True, False) if kind in squares]
 
 
 def _of_part(part: Part, turns: bool) -> dict[str, Names]:

@@ -335,7 +335,8 @@ class PlanarSystem:
         ) -> list[float]:  # fmt: skip
             """Return the numbers of the joints at one state."""
             motion = Motion(self.layout, t, q, v)
-            return joints.values(motion, self._linkage.free_at(motion), forces, angles)
+            free = self._linkage.free_at(motion)
+            return joints.values(lambda one: one.readings(motion), lambda one: one.along(free), forces, angles)
 
         return Readings(
             named_bodies(names, {name: PLACES[:size] for name, size in sizes.items()}),

@@ -415,12 +415,11 @@ class SpatialSystem:
         """Return what its numbers are called in a run, and those of its joints: see `joints.columns`."""
         names, joints = [body.name for body in self.bodies], self._bonds.columns(self.forces)
 
-        def read(
-            t: float, q: Array, v: Array, forces: Mapping[str, Array], angles: Mapping[str, float]
-        ) -> list[float]:  # fmt: skip
+        def read(t: float, q: Array, v: Array, forces: Mapping[str, Array], angles: Mapping[str, float]) -> list[float]:
             """Return the numbers of the joints at one state."""
             motion = Motions(self.layout, t, q, v)
-            return joints.values(motion, self._free(motion), forces, angles)
+            free = self._free(motion)
+            return joints.values(lambda one: one.readings(motion), lambda one: one.along(free), forces, angles)
 
         return Readings(
             named_bodies(names, dict.fromkeys(names, tuple(zip(PLACES, ("m",) * 3 + ("1",) * 4, strict=True)))),

@@ -2,7 +2,8 @@
 
 A tree holds its joints without reactions. Over a step the bodies say what these were: M (v+ - v) / dt, less their
 forces and those of contacts and loops, is a sum of what joints keep and what they leave free, and these span all
-motions of the bodies once: one square system, whatever limits, motors and drives do along the free ones.
+motions of the bodies once, whatever limits, motors and drives do along the free ones: six numbers for each joint, from
+the ends of the tree, whose opposites act on the body before it (`readings_along`), or one square system (`one_by_one`).
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ from ...arrays import Array
 from ...linalg.rotations import cross, matrix_of
 from ..joints.limits_motors import Part
 from ..names import GROUND
+from ..spatial.joint_series import JointSeries, JointTables
 from ..spatial.joint_table import Bond
 from ..spatial.joints import BallJoint, Joint
-from ..spatial.kinematics import Motions
+from ..spatial.kinematics import Motions, poses_at
+from ..spatial.mechanism import has_tables
+from .forest_state import ForestState
 from .joint_coordinates import FREE, BodyMotion, JointCoordinates, Tie
 
 Column = tuple[str, Array]  # unit and one value per saved state
+MOMENTS = {4: [0], 5: [1, 2], 6: [1, 2, 0]}  # about which axes of the frame contacts of so many components have moments
 
 
 def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> dict[str, Column]:
@@ -39,12 +44,141 @@ def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> 
     heads = [*known.q, *known.v, *((name.replace(":", ".", 1), unit) for name, unit in known.more)]
     kept = [id for tie in pair.ties for id in tie.joint.ids]
     heads += [known.rows[id][1] for id in kept]
-    names = {id: run.reaction_names(id) for id in known.rows}
+    acting = dict.fromkeys([*known.rows, *(id for one in others for id in one.ids)])  # rods and strings among them
+    names = {id: run.reaction_names(id) for id in acting}
     pushes = {id: np.column_stack([run[name] for name in own]) for id, own in names.items() if own}
-    lines = [_line(pair, known, others, run, k, {id: f[k] for id, f in pushes.items()}) for k in range(len(run))]
-    values = np.array(lines).reshape(len(run), len(heads))
+    along = readings_along if has_tables(pair.bodies) else one_by_one  # parts of classes of your own are asked
+    values = along(pair, others, run, pushes)
     found = {name: (unit, np.ascontiguousarray(values[:, i])) for i, (name, unit) in enumerate(heads)}
     return {name: column for name, column in found.items() if name not in run}
+
+
+def readings_along(pair: JointCoordinates, others: Sequence[Bond], run: Any, pushes: Mapping[str, Array]) -> Array:
+    """Return the numbers of `joint_readings` at all states at once, shape (n, columns).
+
+    Parameters
+    ----------
+    pair : JointCoordinates
+        Of a system with tables for all its parts.
+    others : sequence of joints and parts
+        What acts on the bodies besides the tree.
+    run : Trajectory
+    pushes : mapping of str to Array, shape (n, k)
+        The reactions that the run has, by id.
+    """
+    tables, known = JointTables.of(pair.bodies), pair.bodies.joint_table
+    Q, V = _bodies(pair, run.q, run.v)
+    here = tables.at(Q, V)
+    own = _reactions_along(pair, others, run, tables, (Q, V, pushes))
+    forces = {**pushes, **{id: r[:, None] for id, r in own.items()}}
+    angles = {
+        joint.name: run.q[:, pair.system.coordinates(joint.name).start]
+        for joint in known.hinges if joint.name in pair.system.places.joints
+    }  # fmt: skip
+    more = known.columns(pair.bodies.forces).values(here.free, here.along, forces, angles)
+    return np.column_stack([Q, V, *(np.broadcast_to(x, len(run)) for x in more), *own.values()])
+
+
+def _bodies(pair: JointCoordinates, q: Array, v: Array) -> tuple[Array, Array]:
+    """Return coordinates (n, 7 m) and velocities (n, 6 m) of the bodies at n states of the tree."""
+    from .body_series import bodies_along
+
+    number = np.array([pair.system.places.bodies[body.name] for body in pair.bodies.bodies], dtype=np.int64)
+    Q, V = np.empty((len(q), 7 * len(number))), np.empty((len(q), 6 * len(number)))
+    held = ForestState.at(pair.system.forest, np.zeros(pair.system.nq)).held
+    bodies_along(held, number, np.ascontiguousarray(q), np.ascontiguousarray(v), Q, V)
+    return Q, V
+
+
+def _reactions_along(
+    pair: JointCoordinates, others: Sequence[Bond], run: Any, tables: JointTables,
+    now: tuple[Array, Array, Mapping[str, Array]],
+) -> dict[str, Array]:  # fmt: skip
+    """Return the mean reactions (n,) of the joints of the tree over the steps that ended in the saved states, by id."""
+    from .body_series import moved_along
+
+    (Q, V, pushes), dt = now, run.t - run.before_t
+    went, step = dt > 0.0, np.where(dt > 0.0, dt, 1.0)
+    mean, middle = 0.5 * (run.before_v + run.v), np.empty(run.q.shape)
+    held = ForestState.at(pair.system.forest, np.zeros(pair.system.nq)).held
+    moved_along(held, np.ascontiguousarray(run.before_q), mean, 0.5 * dt, middle)
+    Qm, Vm = _bodies(pair, middle, mean)
+    change = V - _bodies(pair, run.before_q, run.before_v)[1]
+    left = _momenta(pair, change) / step[:, None]
+    left -= tables.forces(0.5 * (run.before_t + run.t), Qm, Vm) + _contacts_along(pair, run, Q)
+    joints = tables.at(Qm, Vm)
+    wrench = left.reshape(len(run), -1, 6)
+    wrench[:, :, 3:] = (joints.R[:, :-1] @ wrench[:, :, 3:, None])[..., 0]
+    wrench = np.concatenate([wrench, np.zeros((len(run), 1, 6))], axis=1)  # the ground takes any
+    for id in _acting(pair, others):
+        for a, b, unit in joints.of_row(id) if id in pushes else ():
+            wrench[:, a] -= pushes[id] * unit[:, :6]
+            wrench[:, b] -= pushes[id] * unit[:, 6:]
+    found = _from_the_ends(pair, joints, wrench)
+    return {id: np.where(went, found[id], 0.0) for tie in pair.ties for id in tie.joint.ids}
+
+
+def _momenta(pair: JointCoordinates, v: Array) -> Array:
+    """Return M v of the bodies, shape (n, 6 m): each by itself, so that the bits of a state do not depend on others."""
+    bodies, moved = pair.bodies.bodies, v.reshape(len(v), -1, 6)
+    inertia, mass = np.array([body.inertia for body in bodies]), np.array([[body.mass] for body in bodies])
+    turning = (inertia @ moved[:, :, 3:, None])[..., 0]
+    return np.concatenate([mass * moved[:, :, :3], turning], axis=2).reshape(v.shape)
+
+
+def _acting(pair: JointCoordinates, others: Sequence[Bond]) -> list[str]:
+    """Return the ids of the rows that act on the bodies beside the tree, and along no motion that it leaves free."""
+    tied = {tie.joint.name for tie in pair.ties}
+    acting: list[Any] = [one for one in others if not (isinstance(one, Part) and set(one.joints) <= tied)]
+    acting += [
+        one for one in pair.bodies.joints if isinstance(one, Joint) and one.name not in tied and one not in acting
+    ]
+    return [id for one in acting for id in one.ids]
+
+
+def _from_the_ends(pair: JointCoordinates, joints: JointSeries, wrench: Array) -> dict[str, Array]:
+    """Return the reactions (n,) of the joints of the tree by id, from what is left for them to exert, (n, b + 1, 6)."""
+    found: dict[str, Array] = {}
+    for tie in reversed(pair.ties):
+        every = joints.all_of(tie.joint)
+        first, second = every[..., :6], every[..., 6:]
+        on_child, on_parent = (second, first) if tie.turned else (first, second)
+        child, parent = joints.body(tie.child), joints.body(tie.parent)
+        r: Array = np.linalg.solve(on_child.transpose(0, 2, 1), wrench[:, child, :, None]).astype(np.float64)
+        wrench[:, parent] -= (on_parent.transpose(0, 2, 1) @ r)[..., 0]
+        found |= {id: r[:, i, 0] for i, id in enumerate(tie.joint.ids)}
+    return found
+
+
+def _contacts_along(pair: JointCoordinates, run: Any, Q: Array) -> Array:
+    """Return the forces of contacts on the bodies, shape (n, 6 m), which are at Q, shape (n, 7 m)."""
+    place, table = pair.bodies.layout.place, run.table.made()
+    x, R = poses_at(Q)
+    f = np.zeros((len(Q), len(place), 6))
+    lines = np.flatnonzero(~np.isnan(table.frame[:, 0, 0]))
+    state = np.repeat(np.arange(len(Q)), np.diff(table.offsets))[lines]
+    frame, r, size = table.frame[lines], table.reaction[lines], table.size[lines]
+    force, turning = (r[:, None, :3] @ frame)[:, 0], np.zeros((len(lines), 3))
+    for n in {*MOMENTS} & {*size.tolist()}:
+        own, axes = size == n, MOMENTS[n]
+        turning[own] = (r[own, None, 3:n] @ frame[own][:, axes])[:, 0]
+    for side, sign in enumerate((1.0, -1.0)):
+        names = [pair_of[side].partition(".")[0] for pair_of in table.bodies]
+        body = np.array([place.get(name, -1) if name != GROUND else -1 for name in names], dtype=np.int64)
+        k = body[table.index[lines]] if len(lines) else np.zeros(0, dtype=np.int64)
+        on = np.flatnonzero(k >= 0)
+        at = state[on], k[on]
+        moment = np.cross(table.point[lines][on] - x[at], force[on]) + turning[on]
+        pushed = np.concatenate([force[on], (moment[:, None] @ R[at])[:, 0]], axis=1)
+        np.add.at(f, at, sign * pushed)
+    return f.reshape(len(Q), -1)
+
+
+def one_by_one(pair: JointCoordinates, others: Sequence[Bond], run: Any, pushes: Mapping[str, Array]) -> Array:
+    """Return what `readings_along` does, asking all parts at every state."""
+    known = pair.bodies.readings()
+    lines = [_line(pair, known, others, run, k, {id: f[k] for id, f in pushes.items()}) for k in range(len(run))]
+    return np.array(lines).reshape(len(run), -1)
 
 
 def _line(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
 from gaussdyn.integrate.time_stepping.core.row_model import built, by_answers
 from gaussdyn.mechanics import spatial
 from gaussdyn.mechanics.specs import system_of
+from gaussdyn.mechanics.trees.joint_readings import one_by_one, readings_along
 from gaussdyn.mechanics.trees.jointed_system import JointedSystem
 from tests.evidence import first
 from tests.joint_cases import CHAIN, CHAIN_RATES, chain
@@ -137,6 +139,42 @@ def test_reactions_of_a_loop_and_of_contacts() -> None:
         for axis in "xz":
             name = f"{joint}.reaction_{axis}"
             assert runs[0][name][1:] == pytest.approx(runs[1][name][1:], abs=0.02), name
+
+
+def test_reactions_of_joints_beside_a_rod() -> None:
+    """A rod that hangs on the second of two hinged beams takes its share of the load in both coordinates."""
+    bodies = [spatial.brick(name, mass=1.0, half=(0.25, 0.03, 0.03)) for name in ("upper", "lower")]
+    ends = {name: [spatial.mark(name, (x, 0, 0), axis=(0, 1, 0)) for x in (-0.25, 0.25)] for name in ("upper", "lower")}
+    joints = [spatial.Hinge(name="A", a=ends["upper"][0], b=spatial.mark("ground", axis=(0, 1, 0))),
+              spatial.Hinge(name="B", a=ends["lower"][0], b=ends["upper"][1]),
+              spatial.Rod(a=ends["lower"][1], b=spatial.mark("ground", (0.0, 0.0, 1.0)), length=2.0**0.5)]  # fmt: skip
+    there = SpatialSystem(bodies=bodies, joints=joints)
+    runs = [
+        simulate(one, one.state(joints={"A": 0.0, "B": 0.0}), 0.05, stepper=MoreauJean(dt=1e-3))
+        for one in (dataclasses.replace(there, coordinates="joints"), there)
+    ]
+    for name in ("A.reaction_x", "A.reaction_z", "B.reaction", "lower~ground.r"):
+        assert runs[0][name][1:] == pytest.approx(runs[1][name][1:], abs=1e-3), name
+
+
+@pytest.mark.parametrize("seed", first(3, [2, 7, 26, 5, 10, 17, 22, 27]))
+def test_columns_of_all_states_are_those_of_each(seed: int) -> None:
+    """What kernels and arrays say along a run is what all joints, forces and contacts say one by one."""
+    _, joints, state = case(seed)
+    run = simulate(joints, state, 0.01, stepper=MoreauJean(dt=1e-3), project=True)
+    ids = [id for one in (*joints.pair.bodies.joint_table.named.values(), *joints.others) for id in one.ids]
+    pushes = {id: found for id in ids if (found := run.reactions(id)) is not None}
+    quick, slow = (ask(joints.pair, joints.others, run, pushes) for ask in (readings_along, one_by_one))
+    assert quick.shape == slow.shape
+    assert quick == pytest.approx(slow, abs=1e-11 * np.abs(slow).max())
+
+
+def test_columns_do_not_depend_on_what_is_recorded_together(tmp_path: Path) -> None:
+    system = dataclasses.replace(chain(), coordinates="joints")
+    start, stepper = system.state(joints=CHAIN, rates=CHAIN_RATES), MoreauJean(dt=1e-3)
+    whole = simulate(system, start, 0.02, stepper=stepper)
+    parts = simulate(system, start, 0.02, stepper=stepper, out=tmp_path / "run.h5", chunk=7)
+    assert all(np.array_equal(whole[name], parts[name]) for name in whole.names)
 
 
 def test_control_is_a_generalised_force_in_both() -> None:

@@ -13,6 +13,7 @@ from ....arrays import Array, IntArray
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import tables_of
 from ....mechanics.rows import Row
+from ....mechanics.spatial import mechanism
 from ....mechanics.spatial.contacts import Contacts
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
@@ -20,7 +21,6 @@ from ....mechanics.trees.jointed_system import JointedSystem
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.trees.tables import moving_of, own_drives
 from ...impact.problem import one_sided
-from ...time_stepping.core import spatial_model
 from ...time_stepping.core.python_system import Answers
 from ..guards import Guard, limit_name
 from ..smooth_phase import Phase
@@ -187,9 +187,9 @@ def _asked(phase: Phase) -> Served:
 
 def mechanism_of(system: SpatialSystem) -> MechanismTables | None:
     """Return the tables of a system in space, whatever its contacts; None where a part has none."""
-    if not spatial_model.serves(system):
+    if not mechanism.has_tables(system):
         return None
-    tables, lines = spatial_model.mechanism_of(system)
+    tables, lines = mechanism.mechanism_of(system)
     M = system.mass(np.zeros(system.nq))
     inverse = np.vstack([np.linalg.inv(M[k : k + 6, k : k + 6]) for k in range(0, system.nv, 6)])
     return MechanismTables(tables, {line.id: r for r, line in enumerate(lines)}, np.ascontiguousarray(inverse))

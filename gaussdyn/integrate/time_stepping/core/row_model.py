@@ -15,6 +15,7 @@ from ....mechanics.planar import tables
 from ....mechanics.planar.spec import Constraint
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.rows import KINDS, LEVELS, Row
+from ....mechanics.spatial.mechanism import JointRow, has_tables, mechanism_of
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ....mechanics.system import System
@@ -180,7 +181,7 @@ def _carried(layout: Layout) -> Carried:
 
 def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
     """Return a system of bodies in space."""
-    tables, lines = spatial_model.mechanism_of(system)
+    tables, lines = mechanism_of(system)
     known = {row.id: row for row in system.joint_rows(state.t, state.q, state.v)}
     found = tuple(known[line.id] if not line.damping else _damper(line, system.nv) for line in lines)
     laws = np.array([law_of(row) for row in found]).reshape(-1, 6)
@@ -215,7 +216,7 @@ def _built_of_trees(system: TreeSystem, room: int) -> Built:
     return Built(model, data, tuple(row.id for row in system.blanks), None, None)
 
 
-def _damper(line: spatial_model.JointRow, nv: int) -> Row:
+def _damper(line: JointRow, nv: int) -> Row:
     """Return a damper as a row, its coefficient as mu."""
     return Row(id=line.id, kind="bilateral", J=np.zeros((1, nv)), rate=np.zeros(1), drift=np.zeros(1), mu=line.damping)
 
@@ -263,7 +264,7 @@ def _counts(n: int) -> IntArray:
 def _who(system: System) -> int:
     if type(system) is PlanarSystem and planar_model.serves(system):
         return PLANAR
-    if type(system) is SpatialSystem and system.contacts.found is None and spatial_model.serves(system):
+    if type(system) is SpatialSystem and system.contacts.found is None and has_tables(system):
         return SPATIAL
     if getattr(system, "forest", None) is not None and system.contacts.found is None:  # type: ignore[attr-defined]
         return FOREST

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array, IntArray, stacked
-from ..mechanics.placed_contacts import Placed
+from ..mechanics.placed_contacts import Listed, Placed
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
@@ -145,6 +145,10 @@ class Steps(Protocol):
         """Return their contacts at their ends, then at those of `more` of this kind; None: rows have to be asked."""
         ...
 
+    def listed(self, more: Sequence[Any] = ()) -> Listed | None:
+        """Return the contacts that `near` lists, at their ends, then those of `more` of this kind; None as `placed`."""
+        ...
+
     def traces(self) -> Traces | None:
         """Return how they were taken; None: each has to be asked."""
         ...
@@ -168,6 +172,9 @@ class Each(NamedTuple):
         """Each is taken by itself."""
 
     def placed(self, more: Sequence[Any] = ()) -> None:
+        """Return None: each has rows."""
+
+    def listed(self, more: Sequence[Any] = ()) -> None:
         """Return None: each has rows."""
 
     def traces(self) -> None:

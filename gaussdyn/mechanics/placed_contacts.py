@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..arrays import Array
+from ..arrays import Array, IntArray
 from .rows import Row
 
 
@@ -23,6 +23,8 @@ class Legs(NamedTuple):
         Other places where contacts were found, with the numbers of the steps.
     middle : float
         The share of their lengths after which impulses act, along the tangents of the chart that normals have there.
+    places : Array, shape (n, nq), or None
+        Where they act instead; NaN in steps for which `middle` says it.
     """
 
     q0: Array
@@ -31,6 +33,7 @@ class Legs(NamedTuple):
     q: Array
     tries: tuple[tuple[int, Array], ...] = ()
     middle: float = 0.5
+    places: Array | None = None
 
 
 class Placed(NamedTuple):
@@ -47,3 +50,29 @@ class Placed(NamedTuple):
     rows: tuple[Row, ...]
     point: Array
     frame: Array
+
+
+class Listed(NamedTuple):
+    """The contacts that `near` lists at the starts of n steps, where these end: m lines, in the order of ids in each.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        What does not depend on the state, of all contacts that there are; J has no columns that mean anything.
+    ends : IntArray, shape (n + 1,)
+        Step k has the lines ends[k] up to ends[k + 1].
+    which : IntArray, shape (m,)
+        The row of each line.
+    gap, point, frame : Array, shapes (m,), (m, d) and (m, d, d)
+        See `Row`.
+    along : Array, shape (m, d, d)
+        The same with the tangents that normals have where impulses act.
+    """
+
+    rows: tuple[Row, ...]
+    ends: IntArray
+    which: IntArray
+    gap: Array
+    point: Array
+    frame: Array
+    along: Array

@@ -176,6 +176,9 @@ class PassedSteps:
     def kind(self) -> None:
         """Each is taken by itself."""
 
+    def listed(self, more: Sequence[Any] = ()) -> None:
+        """Return None: each has rows."""
+
     def placed(self, more: Sequence[Any] = ()) -> None:
         """Return None: each has rows."""
 

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array, stacked
-from ...mechanics.placed_contacts import Placed
+from ...arrays import Array, IntArray, stacked
+from ...mechanics.collision.feature_kinematics import TURNOVER
+from ...mechanics.collision.tangent_frames import STEP
+from ...mechanics.placed_contacts import Listed, Placed
 from ...mechanics.rows import Row
 from ..contact_forces import is_contact, may_touch
 from ..contact_modes import FREE
@@ -16,6 +18,7 @@ from ..stretch import WORDS, Stretch
 from .contact_history import COMPONENTS, ContactTable, Line, empty_table, joined, table_of
 
 NAMES = np.array(WORDS)
+AT_ONCE = 4096  # steps whose poses are held together
 Columns = frozenset[str] | None  # ids of rows that are columns; None: all are
 
 
@@ -31,14 +34,31 @@ def table_of_steps(parts: Sequence[Stretch], columns: Columns) -> ContactTable:
         key = steps.step.kind
         groups.setdefault(k if key is None else key, []).append(k)
     ends = np.cumsum([0, *map(len, parts)])
-    states = [np.arange(ends[k], ends[k + 1]) for own in groups.values() for k in own]
-    tables = [_of_alike([parts[k] for k in own], columns) for own in groups.values()]
+    lots = [lot for own in groups.values() for lot in _lots(parts, own)]
+    states = [np.arange(ends[k], ends[k + 1]) for own in lots for k in own]
+    tables = [_of_alike([parts[k] for k in own], columns) for own in lots]
     return joined(tables).in_order(np.concatenate(states))
+
+
+def _lots(parts: Sequence[Stretch], own: Sequence[int]) -> list[list[int]]:
+    """Return the numbers of stretches in lots of no more steps than are gone through at once."""
+    lots, room = list[list[int]](), 0
+    for k in own:
+        room -= len(parts[k])
+        if room < 0 or not lots:
+            lots.append([])
+            room = AT_ONCE - len(parts[k])
+        lots[-1].append(k)
+    return lots
 
 
 def _of_alike(parts: Sequence[Stretch], columns: Columns) -> ContactTable:
     """Return the table of steps with the same constraints."""
-    placed = parts[0].step.placed([one.step for one in parts[1:]])
+    first, *more = (one.step for one in parts)
+    placed = first.placed(more)
+    listed = first.listed(more) if placed is None else None
+    if listed is not None:
+        return _of_listed(parts, listed, columns)
     if placed is None:
         return table_of([_lines(steps, k, columns) for steps in parts for k in range(len(steps))])
     order = sorted(range(len(placed.rows)), key=lambda i: placed.rows[i].id)
@@ -78,6 +98,52 @@ def _forces(parts: Sequence[Stretch], columns: Sequence[int]) -> Array:
     for k, one in enumerate(spread):
         found[:, k, : one.stop - one.start] = p[:, one] / dt[:, None]
     return found.reshape(-1, width)
+
+
+def _of_listed(parts: Sequence[Stretch], listed: Listed, columns: Columns) -> ContactTable:
+    """Return the table of steps that list contacts of shapes; those that met others are asked for their rows."""
+    of, n = parts[0].of, len(listed.ends) - 1
+    at = {key: j for j, key in enumerate(of.ids)}
+    column = np.array([at.get(row.id, -1) for row in listed.rows], dtype=np.int64)[listed.which]
+    state, known = np.repeat(np.arange(n), np.diff(listed.ends)), column >= 0
+    gap, mode = (np.pad(x, ((0, 0), (0, 1)), constant_values=-1) for x in stacked(parts, ("gap", "mode")).values())
+    acts = mode >= 0  # the last column is of contacts that kernels have left out
+    heard = np.zeros(acts.shape, dtype=np.bool_)
+    heard[state, column] = True
+    heard[:, [j for key, j in at.items() if columns is None or key in columns]] = True
+    late = np.any(acts & ~heard, axis=1)
+    turned = np.zeros(n, dtype=np.bool_)
+    turned[state[acts[state, column] & (np.abs(listed.frame[:, 0, 2] - TURNOVER) < STEP)]] = True
+    forces = np.concatenate([one.impulses for one in parts]) / np.concatenate([one.spans[:, 1:2] for one in parts])
+    own = np.flatnonzero(~np.isin(state, np.flatnonzero(late)))
+    state, column, known, which = state[own], column[own], known[own], listed.which[own]
+    used, line = _first_come(which)
+    rows = [listed.rows[k] for k in used]
+    size = np.array([row.size for row in rows], dtype=np.int64)
+    mu, mu_s = (np.array([getattr(row, x) for row in rows]) for x in ("mu", "mu_s"))
+    reaction = np.zeros((len(own), max([COMPONENTS, *size.tolist()])))
+    for i in range(int(size.max(initial=0))):
+        has = np.flatnonzero(known & (i < size[line]))
+        reaction[has, i] = forces[state[has], of.start[column[has]] + i]
+    frame = np.where(turned[state][:, None, None], listed.along[own], listed.frame[own])
+    table = ContactTable(
+        offsets=np.concatenate([[0], np.cumsum(np.diff(listed.ends)[~late])]), ids=tuple(row.id for row in rows),
+        bodies=tuple(row.between for row in rows), index=line, size=size[line], mu=mu[line], mu_s=mu_s[line],
+        gap=np.where(known, gap[state, column], listed.gap[own]), reaction=reaction, point=listed.point[own],
+        frame=frame, mode=NAMES[np.where(known, mode[state, column], -1)],
+    )  # fmt: skip
+    if not late.any():
+        return table
+    each = [(steps, k) for steps in parts for k in range(len(steps))]
+    asked = table_of([_lines(*each[k], columns) for k in np.flatnonzero(late).tolist()])
+    return joined([table, asked]).in_order(np.concatenate([np.flatnonzero(~late), np.flatnonzero(late)]))
+
+
+def _first_come(which: IntArray) -> tuple[list[int], IntArray]:
+    """Return the different numbers in the order in which they come, and for each the place of its number there."""
+    found, first, place = np.unique(which, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return found[order].tolist(), np.argsort(order)[place.ravel()]
 
 
 def _lines(steps: Stretch, k: int, columns: Columns) -> list[Line]:

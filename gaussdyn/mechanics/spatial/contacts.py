@@ -21,7 +21,7 @@ from ..collision.shapes import SHAPES, HalfSpace, Shape
 from ..collision.terrain.surfaces import Surface
 from ..contact_law import ContactLaw
 from ..names import GROUND, nearest
-from ..placed_contacts import Placed
+from ..placed_contacts import Listed, Placed
 from ..rows import Row
 from .kinematics import bodies_at
 from .sizes import warn_of_units
@@ -242,6 +242,38 @@ class Contacts:
             self._place(labels, Ways(*poses, np.zeros(1), self.travel[None]), point[one], frame[one])
         return Placed(tuple(map(self._blank, map(tuple, labels.tolist()))), point, frame)
 
+    def listed(self, x: Array, R: Array, reach: Array, way: Array, moving: Array) -> Listed:
+        """Return the contacts that `near` lists, at the ends of steps; x, R, reach and way as in `placed`.
+
+        moving : Array, shape (n,)
+            Where this is 0 nothing is looked for ahead.
+        """
+        from ..._jit import Held
+        from ..collision.bounds.search_records import ContactList
+        from .contact_places import Lines, Looking, Ways, contact_lines
+
+        n, step, space = len(reach), 0, self.shapes.buffers()
+        ways: Any = Held(Ways(x, R, reach, self.travel + way))
+        label, ends = np.zeros((0, 4), dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+        gap, point, frame, along = (np.zeros((0, *more)) for more in ((), (3,), (3, 3), (3, 3)))
+        while step < n:
+            more = len(gap) + 8 * n + space.room
+            label = _longer(label, more)
+            gap, point, frame, along = (_longer(one, more) for one in (gap, point, frame, along))
+            found: Any = ContactList(*space.answer)
+            work = space.space.value, found, np.zeros(7), np.zeros(3), np.zeros((6, 3))
+            looking: Any = Held(Looking(space.shapes.value, *work))
+            lines: Any = Held(Lines(label, gap, point, frame, along, ends, np.array([CLOSED])))
+            step = int(contact_lines(looking, ways, lines, moving, step))
+            space.reserve(2 * space.room)
+        gap, point, frame, along = (one[: ends[-1]] for one in (gap, point, frame, along))
+        known, found_as = np.unique(label[: ends[-1]], axis=0, return_inverse=True)
+        which: IntArray = found_as.ravel()
+        rows = tuple(map(self._blank, map(tuple, known.tolist())))
+        rank = np.argsort(np.argsort([row.id for row in rows])) if rows else np.zeros(0, dtype=np.int64)
+        order = np.lexsort((rank[which], np.repeat(np.arange(n), np.diff(ends))))
+        return Listed(rows, ends, which[order], gap[order], point[order], frame[order], along[order])
+
     def _place(self, labels: IntArray, around: Ways, point: Array, frame: Array) -> None:
         """Fill in where contacts are, see `contact_places`."""
         from ..._jit import Held
@@ -332,6 +364,11 @@ class Contacts:
     def _enter(self, label: tuple[int, ...], feature: Feature) -> None:
         """Enter a contact among those known."""
         self.known[label] = feature.blank(self.law(feature))
+
+
+def _longer(x: Any, n: int) -> Any:
+    """Return an array that goes on with zeros, n more entries."""
+    return np.concatenate([x, np.zeros((n, *x.shape[1:]), x.dtype)])
 
 
 def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle]) -> set[str]:

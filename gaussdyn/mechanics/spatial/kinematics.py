@@ -22,6 +22,7 @@ from ...mends import other_name
 from ..collision.body_motions import BodyMotions
 from ..collision.shapes import Quaternion, Triple
 from ..names import GROUND, check_name, nearest
+from ..placed_contacts import Legs
 from .bodies import SpatialBody
 
 
@@ -256,6 +257,16 @@ def poses_at(q: Array) -> tuple[Array, Array]:
     x[..., :-1, :], R[..., :-1, :, :] = centres.reshape(*most, 3), axes.reshape(*most, 3, 3)
     R[..., -1, :, :] = np.eye(3)
     return x, R
+
+
+def ways_of(legs: Legs) -> Array:
+    """Return where bodies are in n steps, (n, 4, nq): at the starts, where these lead, at the ends, in between."""
+    n, Q, V = len(legs.dt), legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6)
+    times = (np.repeat(h, len(Q) // max(n, 1))[:, None] for h in (legs.dt, legs.middle * legs.dt))
+    ahead, middle = (moved_bodies(Q, V, h).reshape(n, -1) for h in times)
+    if legs.places is not None:
+        middle = np.where(np.isnan(legs.places), middle, legs.places)
+    return np.stack([legs.q0, ahead, legs.q, middle], axis=1)
 
 
 @lru_cache(maxsize=16)

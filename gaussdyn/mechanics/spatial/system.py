@@ -27,7 +27,7 @@ from ..initial.joint_state import Mechanism, state_of_joints
 from ..joints.columns import Readings, named_bodies
 from ..joints.equation import Equation
 from ..names import GROUND, nearest, parts
-from ..placed_contacts import Legs, Placed
+from ..placed_contacts import Legs, Listed, Placed
 from ..rows import Row
 from ..state import State
 from ..system import place_and_reach
@@ -37,7 +37,7 @@ from .contacts import Contacts, Obstacle, Pairs
 from .drawables import drawables
 from .forces import Force
 from .joint_table import Bond, Joints
-from .kinematics import Motions, SpatialLayout, bodies_at, moved_bodies, poses_at
+from .kinematics import Motions, SpatialLayout, bodies_at, moved_bodies, poses_at, ways_of
 from .lasting_contacts import lasting
 from .poses import GROUND_POSE, composed, inverse, marker_pose
 from .spec import decoded, encoded
@@ -213,16 +213,15 @@ class SpatialSystem:
 
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
         """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
-        n, dt = len(legs.dt), legs.dt
-        ahead, middle = (
-            moved_bodies(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(h, len(self.bodies))[:, None])
-            for h in (dt, legs.middle * dt)
-        )
-        middle = middle.reshape(n, -1)
-        poses = poses_at(np.stack([legs.q0, ahead.reshape(n, -1), legs.q, middle], axis=1))
-        way = dt[:, None] * self.contacts.speeds(legs.v0)
-        late = [(k, poses_at(np.stack([[q, q, legs.q[k], middle[k]]]))) for k, q in legs.tries]
-        return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt, way, late)
+        where, far = ways_of(legs), math.hypot(*self.gravity) * legs.dt * legs.dt
+        late = [(k, poses_at(np.stack([[q, q, legs.q[k], where[k, -1]]]))) for k, q in legs.tries]
+        way = legs.dt[:, None] * self.contacts.speeds(legs.v0)
+        return self.contacts.placed(labels, *poses_at(where), far, way, late)
+
+    def lines_at(self, legs: Legs) -> Listed:
+        """Return the contacts that `near` lists at the starts of steps, where these end."""
+        way, far = legs.dt[:, None] * self.contacts.speeds(legs.v0), math.hypot(*self.gravity) * legs.dt * legs.dt
+        return self.contacts.listed(*poses_at(ways_of(legs)), far, way, way.max(axis=1, initial=0.0))
 
     def listed(self, q: Array) -> SpatialSystem | None:
         """Return the system with every contact there can be; None where which there are depends on the pose."""

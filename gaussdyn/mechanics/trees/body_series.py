@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import A1, A2, I1, kernel
+from ..._jit import A1, A2, A3, I1, kernel
 from ...arrays import Array, IntArray
 from ..collision.vectors import three, triple3, turned_back
 from .dynamics import point_velocity
 from .forest import Forest
+from .frames import frame_speeds
 from .kinematics import move_trees, place_bodies, put_speeds, put_three
+
+A4, A5 = "float64[:,:,:,::1]", "float64[:,:,:,:,::1]"
 
 
 @kernel(f"void({A2}, {A1}, int64)", borrows=True)
@@ -55,3 +58,20 @@ def moved_along(forest: Forest, q: Array, v: Array, dt: Array, moved: Array) -> 
     """Put the coordinates that `move_trees` leads to, each after its own time, shape (n, nq)."""
     for k in range(len(q)):
         move_trees(forest.trees, q[k], v[k], dt[k], moved[k])
+
+
+@kernel(f"void(Forest, {A3}, {A2}, {A4}, {A5}, {A3}, {A3})", borrows=True, entry=True)
+def frames_along(forest: Forest, q: Array, v: Array, x: Array, R: Array, velocity: Array, omega: Array) -> None:
+    """Put what `ForestSeries.frames` returns."""
+    moving = forest.moving
+    for k in range(len(q)):
+        for p in range(q.shape[1]):
+            place_bodies(forest.trees, moving, q[k, p])
+            for b in range(x.shape[2]):
+                for i in range(3):
+                    x[k, p, b, i] = moving.x[b, i]
+                    for j in range(3):
+                        R[k, p, b, i, j] = moving.R[b, i, j]
+            if p == 0:
+                put_speeds(forest.trees, moving, v[k])
+                frame_speeds(forest, velocity[k], omega[k])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._jit import Held
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from ..collision.body_motions import BodyMotions
 from ..rows import Row
 from .forest import Forest
@@ -106,3 +106,45 @@ class ForestState:
     def frame(self, body: int) -> Frame:
         """Return the frame of a body, by number."""
         return Frame(self.placed.moving.x[body], self.placed.moving.R[body])
+
+
+class ForestSeries(NamedTuple):
+    """A forest at many states at once, with work space of its own; get one by `of`."""
+
+    forest: Any
+    frame_count: int
+
+    @staticmethod
+    def of(forest: Forest) -> ForestSeries:
+        """Return a forest for states to come."""
+        trees = forest.trees
+        own = ForestState.at(forest, np.zeros(len(forest.moving.at)), np.zeros(len(trees.dofs)))
+        return ForestSeries(own.held, len(trees.inertia) + 1)
+
+    def moved(self, q: Array, v: Array, dt: Array) -> Array:
+        """Return the coordinates after dt, shape (n,), at constant v, shape (n, nq)."""
+        from .body_series import moved_along
+
+        moved = np.empty(q.shape)
+        moved_along(self.forest, np.ascontiguousarray(q), np.ascontiguousarray(v), dt, moved)
+        return moved
+
+    def bodies(self, number: IntArray, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return coordinates (n, 7 m) and velocities (n, 6 m) of m bodies, by their numbers here, at n states."""
+        from .body_series import bodies_along
+
+        Q, V = np.empty((len(q), 7 * len(number))), np.empty((len(q), 6 * len(number)))
+        bodies_along(self.forest, number, np.ascontiguousarray(q), np.ascontiguousarray(v), Q, V)
+        return Q, V
+
+    def frames(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+        """Return places (n, p, b, 3) and axes (n, p, b, 3, 3) of all frames, the ground last, at q, shape (n, p, nq).
+
+        Then the velocities and angular velocities, shape (n, b, 3), that they have at the first of p with v, (n, nv).
+        """
+        from .body_series import frames_along
+
+        x = np.empty((*q.shape[:2], self.frame_count, 3))
+        R, velocity, omega = np.empty((*x.shape, 3)), *np.empty((2, len(q), *x.shape[2:]))
+        frames_along(self.forest, np.ascontiguousarray(q), np.ascontiguousarray(v), x, R, velocity, omega)
+        return x, R, velocity, omega

@@ -9,7 +9,7 @@ the ends of the tree, whose opposites act on the body before it (`readings_along
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from ..spatial.joint_table import Bond
 from ..spatial.joints import BallJoint, Joint
 from ..spatial.kinematics import Motions, poses_at
 from ..spatial.mechanism import has_tables
-from .forest_state import ForestState
+from .forest_state import ForestSeries
 from .joint_coordinates import FREE, BodyMotion, JointCoordinates, Tie
 
 Column = tuple[str, Array]  # unit and one value per saved state
+AT_ONCE = 2048  # states: no more numbers of all rows are held
 MOMENTS = {4: [0], 5: [1, 2], 6: [1, 2, 0]}  # about which axes of the frame contacts of so many components have moments
 
 
@@ -53,6 +54,23 @@ def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> 
     return {name: column for name, column in found.items() if name not in run}
 
 
+class Lot(NamedTuple):
+    """Saved states of a run and those before their steps, as in `Trajectory`, with their contacts."""
+
+    t: Array
+    q: Array
+    v: Array
+    before_t: Array
+    before_q: Array
+    before_v: Array
+    table: Any
+
+    @property
+    def middle_t(self) -> Array:
+        """The middles of the steps, s."""
+        return 0.5 * (self.before_t + self.t)
+
+
 def readings_along(pair: JointCoordinates, others: Sequence[Bond], run: Any, pushes: Mapping[str, Array]) -> Array:
     """Return the numbers of `joint_readings` at all states at once, shape (n, columns).
 
@@ -66,56 +84,55 @@ def readings_along(pair: JointCoordinates, others: Sequence[Bond], run: Any, pus
     pushes : mapping of str to Array, shape (n, k)
         The reactions that the run has, by id.
     """
-    tables, known = JointTables.of(pair.bodies), pair.bodies.joint_table
-    Q, V = _bodies(pair, run.q, run.v)
-    here = tables.at(Q, V)
-    own = _reactions_along(pair, others, run, tables, (Q, V, pushes))
-    forces = {**pushes, **{id: r[:, None] for id, r in own.items()}}
+    tables, table, found = JointTables.of(pair.bodies), run.table.made(), []
+    for k in range(0, len(run), AT_ONCE):
+        some = slice(k, k + AT_ONCE)
+        t, q, v, before_t, before_q, before_v = (getattr(run, name)[some] for name in Lot._fields[:-1])
+        lot = Lot(t, q, v, before_t, before_q, before_v, table.take(some))
+        found.append(_readings_of(pair, others, lot, tables, {id: f[some] for id, f in pushes.items()}))
+    return np.concatenate(found)
+
+
+def _readings_of(
+    pair: JointCoordinates, others: Sequence[Bond], run: Lot, tables: JointTables, pushes: Mapping[str, Array]
+) -> Array:  # fmt: skip
+    """Return the numbers of a lot of states."""
+    known, tree = pair.bodies.joint_table, ForestSeries.of(pair.system.forest)
+    number = np.array([pair.system.places.bodies[body.name] for body in pair.bodies.bodies], dtype=np.int64)
+    mean = 0.5 * (run.before_v + run.v)
+    middle = tree.moved(run.before_q, mean, 0.5 * (run.t - run.before_t))
+    (Q, V), (_, V0) = tree.bodies(number, run.q, run.v), tree.bodies(number, run.before_q, run.before_v)
+    left = _left(pair, run, (Q, V - V0), tables.forces(run.middle_t, *(there := tree.bodies(number, middle, mean))))
+    here, own = tables.at(Q, V), _reactions_along(pair, others, tables.at(*there), left, pushes)
+    forces = {**pushes, **{id: np.where(run.t > run.before_t, r, 0.0)[:, None] for id, r in own.items()}}
     angles = {
         joint.name: run.q[:, pair.system.coordinates(joint.name).start]
         for joint in known.hinges if joint.name in pair.system.places.joints
     }  # fmt: skip
     more = known.columns(pair.bodies.forces).values(here.free, here.along, forces, angles)
-    return np.column_stack([Q, V, *(np.broadcast_to(x, len(run)) for x in more), *own.values()])
+    kept = [forces[id] for tie in pair.ties for id in tie.joint.ids]
+    return np.column_stack([Q, V, *(np.broadcast_to(x, len(Q)) for x in more), *kept])
 
 
-def _bodies(pair: JointCoordinates, q: Array, v: Array) -> tuple[Array, Array]:
-    """Return coordinates (n, 7 m) and velocities (n, 6 m) of the bodies at n states of the tree."""
-    from .body_series import bodies_along
-
-    number = np.array([pair.system.places.bodies[body.name] for body in pair.bodies.bodies], dtype=np.int64)
-    Q, V = np.empty((len(q), 7 * len(number))), np.empty((len(q), 6 * len(number)))
-    held = ForestState.at(pair.system.forest, np.zeros(pair.system.nq)).held
-    bodies_along(held, number, np.ascontiguousarray(q), np.ascontiguousarray(v), Q, V)
-    return Q, V
+def _left(pair: JointCoordinates, run: Lot, moved: tuple[Array, Array], forces: Array) -> Array:
+    """Return what joints and rows have to exert on the bodies, (n, 6 m); moved: where they are, what they gained."""
+    dt = run.t - run.before_t
+    left: Array = _momenta(pair, moved[1]) / np.where(dt > 0.0, dt, 1.0)[:, None]
+    return left - forces - _contacts_along(pair, run, moved[0])
 
 
 def _reactions_along(
-    pair: JointCoordinates, others: Sequence[Bond], run: Any, tables: JointTables,
-    now: tuple[Array, Array, Mapping[str, Array]],
+    pair: JointCoordinates, others: Sequence[Bond], joints: JointSeries, left: Array, pushes: Mapping[str, Array]
 ) -> dict[str, Array]:  # fmt: skip
-    """Return the mean reactions (n,) of the joints of the tree over the steps that ended in the saved states, by id."""
-    from .body_series import moved_along
-
-    (Q, V, pushes), dt = now, run.t - run.before_t
-    went, step = dt > 0.0, np.where(dt > 0.0, dt, 1.0)
-    mean, middle = 0.5 * (run.before_v + run.v), np.empty(run.q.shape)
-    held = ForestState.at(pair.system.forest, np.zeros(pair.system.nq)).held
-    moved_along(held, np.ascontiguousarray(run.before_q), mean, 0.5 * dt, middle)
-    Qm, Vm = _bodies(pair, middle, mean)
-    change = V - _bodies(pair, run.before_q, run.before_v)[1]
-    left = _momenta(pair, change) / step[:, None]
-    left -= tables.forces(0.5 * (run.before_t + run.t), Qm, Vm) + _contacts_along(pair, run, Q)
-    joints = tables.at(Qm, Vm)
-    wrench = left.reshape(len(run), -1, 6)
+    """Return the reactions (n,) of the joints of the tree by id; `left` has moments in the axes of the bodies."""
+    wrench = left.reshape(len(left), -1, 6)
     wrench[:, :, 3:] = (joints.R[:, :-1] @ wrench[:, :, 3:, None])[..., 0]
-    wrench = np.concatenate([wrench, np.zeros((len(run), 1, 6))], axis=1)  # the ground takes any
+    wrench = np.concatenate([wrench, np.zeros((len(left), 1, 6))], axis=1)  # the ground takes any
     for id in _acting(pair, others):
         for a, b, unit in joints.of_row(id) if id in pushes else ():
             wrench[:, a] -= pushes[id] * unit[:, :6]
             wrench[:, b] -= pushes[id] * unit[:, 6:]
-    found = _from_the_ends(pair, joints, wrench)
-    return {id: np.where(went, found[id], 0.0) for tie in pair.ties for id in tie.joint.ids}
+    return _from_the_ends(pair, joints, wrench)
 
 
 def _momenta(pair: JointCoordinates, v: Array) -> Array:
@@ -150,9 +167,9 @@ def _from_the_ends(pair: JointCoordinates, joints: JointSeries, wrench: Array) -
     return found
 
 
-def _contacts_along(pair: JointCoordinates, run: Any, Q: Array) -> Array:
+def _contacts_along(pair: JointCoordinates, run: Lot, Q: Array) -> Array:
     """Return the forces of contacts on the bodies, shape (n, 6 m), which are at Q, shape (n, 7 m)."""
-    place, table = pair.bodies.layout.place, run.table.made()
+    place, table = pair.bodies.layout.place, run.table
     x, R = poses_at(Q)
     f = np.zeros((len(Q), len(place), 6))
     lines = np.flatnonzero(~np.isnan(table.frame[:, 0, 0]))

@@ -22,6 +22,7 @@ from ..borders import Pose
 from ..joints.columns import Readings
 from ..joints.equation import Equation
 from ..joints.limits_motors import Part
+from ..placed_contacts import Legs, Listed
 from ..rows import Row
 from ..spatial.forces import Force
 from ..spatial.joint_table import Bond
@@ -134,6 +135,10 @@ class JointedSystem(SpatialSystem):
     def near(self, t: float, q: Array, v: Array, dt: float) -> JointedSystem:
         """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
         return self if self.contacts.frozen else self._on(self.tree.near(t, q, v, dt))
+
+    def lines_at(self, legs: Legs) -> Listed:
+        """Return the contacts that `near` lists at the starts of steps, where these end."""
+        return self.tree.lines_at(legs)
 
     def touching(self, places: Array, known: Collection[str]) -> list[int]:
         """Return in which of the poses, shape (n, nq), shapes touch in contacts that are not known, by id."""

@@ -280,12 +280,18 @@ def read_sensors(system: TreeSystem, run: Any) -> dict[str, Column]:
     for k in range(len(run)):
         here = Here(
             system, float(run.t[k]), float(run.t[k] - run.before_t[k]), run.q[k], run.v[k], run.before_q[k],
-            run.before_v[k], None if controls is None else controls[k], partial(run.contacts, k),
+            run.before_v[k], None if controls is None else controls[k], partial(_touching, run, k),
         )  # fmt: skip
         lines.append(np.concatenate([_read(here, sensor) for sensor in system.sensors]))
     heads = [(name, _unit(system, one)) for one in system.sensors for name in one.names]
     values = np.array(lines).reshape(len(run), len(heads))
     return {name: (unit, np.ascontiguousarray(values[:, i])) for i, (name, unit) in enumerate(heads)}
+
+
+def _touching(run: Any, k: int) -> Sequence[Any]:
+    """Return the contacts of a saved state; those of all are made for it, as they are asked for next."""
+    found: Sequence[Any] = run.table.made().at(k)
+    return found
 
 
 def _read(here: Here, sensor: Sensor) -> Array:

@@ -22,6 +22,7 @@ from ..collision.tangent_frames import chart_of
 from ..contact_law import ContactLaw
 from ..joints.columns import Readings
 from ..names import GROUND, nearest
+from ..placed_contacts import Legs, Listed
 from ..rows import Row
 from ..spatial.contacts import Contacts, Obstacle, Pairs
 from ..spatial.lasting_contacts import lasting
@@ -34,7 +35,7 @@ from .activations import Activations, activations_of
 from .bodies import TreeBody, TreeJoint
 from .drawables import drawables
 from .forest import Forest
-from .forest_state import ForestState, Frame, held
+from .forest_state import ForestSeries, ForestState, Frame, held
 from .kinematics import move_trees
 from .parts import Actuator, Connect, Fluid, JointEquality, Leg, Part, Round, SpatialTendon, Tendon
 from .sensing import Column, check_sensors, read_sensors
@@ -184,6 +185,18 @@ class TreeSystem:
         ahead = ForestState.at(self.forest, self.move(q, v, dt), v).bodies() if way > 0.0 else None
         reach = math.hypot(*self.gravity) * dt * dt + 2.0 * way
         return self._with(self.contacts.among(here, ahead, reach))
+
+    def lines_at(self, legs: Legs) -> Listed:
+        """Return the contacts that `near` lists at the starts of steps, where these end."""
+        q0, v0, dt, forest = legs.q0, legs.v0, legs.dt, ForestSeries.of(self.forest)
+        ahead, middle = forest.moved(q0, v0, dt), forest.moved(q0, v0, legs.middle * dt)
+        if legs.places is not None:
+            middle = np.where(np.isnan(legs.places), middle, legs.places)
+        x, R, velocity, omega = forest.frames(np.stack([q0, ahead, legs.q, middle], axis=1), v0)
+        speeds = np.linalg.norm(velocity[:, :-1], axis=2) + self.contacts.radii * np.linalg.norm(omega[:, :-1], axis=2)
+        way = dt * speeds.max(axis=1, initial=0.0)
+        reach = math.hypot(*self.gravity) * dt * dt + 2.0 * way
+        return self.contacts.listed(x, R, reach, np.zeros(speeds.shape), way)
 
     def touching(self, places: Array, known: Collection[str]) -> list[int]:
         """Return in which of the poses, shape (n, nq), shapes touch in contacts that are not known, by id."""

@@ -12,7 +12,7 @@ import numpy as np
 from .....arrays import Array, IntArray
 from .....contact.assemble import assemble, blocks, start_of_blocks
 from .....contact.snapshot import Activation
-from .....mechanics.placed_contacts import Legs, Placed
+from .....mechanics.placed_contacts import Legs, Listed, Placed
 from .....mechanics.state import State
 from .....mechanics.trees.activations import MEMORY
 from .....programs.solution.residuals import MODES, Residuals
@@ -146,6 +146,12 @@ class CompiledStep(Step):
         start = self.start.q[None], self.start.v[None]
         found = stretch_of(replace(self._of.chosen(np.array([self._at])), before=start), self.state)
         return found if self.sizing is None else replace(found, sizing=((0, self.sizing),))
+
+
+def _lists(cls: type) -> bool:
+    """Return whether systems of a class list contacts of many steps at once, and no class of your own otherwise."""
+    owners = [next((one for one in cls.__mro__ if name in vars(one)), None) for name in ("lines_at", "near", "rows")]
+    return owners[0] is not None and len({*owners}) == 1
 
 
 def _solution(step: CompiledStep) -> Solution:
@@ -290,6 +296,24 @@ class KeptSteps:
         found: Placed = kernels.system.placed(  # type: ignore[attr-defined]
             kernels.fixed, labels, Legs(q0, v0, dt, q, tuple(tries), 1.0 - self.stepper.theta)
         )
+        return found
+
+    def listed(self, more: Sequence[KeptSteps] = ()) -> Listed | None:
+        """Return the contacts that Python lists for them and for `more`, at their ends; None where it has to be asked.
+
+        The same that rows of the system have, without asking for those.
+        """
+        system: Any = self.kernels.system
+        if not _lists(type(system)) or system.contacts.frozen:
+            return None
+        parts = (self, *more)
+        q0, v0, dt, q = map(
+            np.concatenate, zip(*((*one.before, one.spans[:, 1], one.kept.q) for one in parts), strict=True)
+        )
+        places = np.concatenate([
+            np.where(one.kept.found[:, PLACED, None] != 0, one.kept.middle, np.nan) for one in parts
+        ])  # fmt: skip
+        found: Listed = system.lines_at(Legs(q0, v0, dt, q, (), 1.0 - self.stepper.theta, places))
         return found
 
     def traces(self) -> Traces:

@@ -16,13 +16,14 @@ from gaussdyn.integrate.time_stepping.core.outside.lazy_step import KeptSteps
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.placed_contacts import Legs
+from gaussdyn.mechanics.placed_contacts import Legs, Listed
 from gaussdyn.mechanics.spatial.bodies import brick
 from gaussdyn.mechanics.spatial.joints import Hinge
 from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.trees.jointed_system import JointedSystem
+from gaussdyn.mechanics.trees.system import TreeSystem
 from gaussdyn.scenes.catalogue import build
 
 IN_SPACE = ("launched_cube", "stack", "wedge_in_groove", "toppling_cylinder", "rattleback", "pinched_capsule", "coin")
@@ -87,6 +88,28 @@ def test_the_table_of_jointed_bodies_is_that_of_their_rows(
     other = asked(run, monkeypatch)
     assert len(other.index) > 50
     same(run.table, other)  # type: ignore[arg-type]
+
+
+def test_steps_that_met_other_contacts_than_are_listed_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the last steps, in which both boxes lie on the floor, had found their contacts where they were tried."""
+    system, start = boxes("joints")
+    assert isinstance(system, JointedSystem)
+    run = simulate(system.tree, start, 0.4, stepper=MoreauJean(dt=2e-3))
+    whole, lines_at = asked(run, monkeypatch), TreeSystem.lines_at
+
+    def fewer(self: TreeSystem, legs: Legs) -> Listed:
+        found = lines_at(self, legs)
+        n = np.diff(found.ends)
+        keep = np.repeat(np.arange(len(n)) % 2 == 0, n)
+        return Listed(found.rows, np.cumsum([0, *(n * (np.arange(len(n)) % 2 == 0))]), *(x[keep] for x in found[2:]))
+
+    last = run.table._make(slice(191, 201))  # type: ignore[union-attr]
+    monkeypatch.setattr(TreeSystem, "lines_at", fewer)
+    again = run.table._make(slice(191, 201))  # type: ignore[union-attr]
+    assert len(again.index) == len(last.index) == len(whole.take(slice(191, 201)).index) > 40
+    for name in ("offsets", "gap", "reaction", "point", "frame", "mode"):
+        assert np.array_equal(getattr(again, name), getattr(last, name)), name
+    assert [again.ids[k] for k in again.index] == [last.ids[k] for k in last.index]
 
 
 def test_the_table_of_a_tree_has_the_contacts_that_kernels_leave_out() -> None:

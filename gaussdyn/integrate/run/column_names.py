@@ -112,12 +112,16 @@ class Winding:
             return None
         return cls(readings, *readings.angles(state.q, state.v))
 
-    def follow(self, q: Array, v: Array, dt: float) -> None:
-        """Go on to (q, v) at the end of a step of length dt (s)."""
-        if self.readings.angles is not None:
-            angle, rate = self.readings.angles(q, v)
-            expected = self.angle + 0.5 * dt * (self.rate + rate)
+    def follow(self, q: Array, v: Array, dt: Array) -> list[Mapping[str, float]]:
+        """Go on through the ends (n, nq) and (n, nv) of steps of lengths dt (s); return the angles there by joint."""
+        found = list[Mapping[str, float]]()
+        for angle, rate, h in (
+            zip(*self.readings.angles(q, v), dt.tolist(), strict=True) if self.readings.angles else ()
+        ):
+            expected = self.angle + 0.5 * h * (self.rate + rate)
             self.angle, self.rate = angle + math.tau * np.round((expected - angle) / math.tau), rate
+            found.append(self.by_joint())
+        return found
 
     def go_on(self, state: State, angle: Sequence[float]) -> None:
         """Take the angles of an earlier run at its last state; one of an earlier version has none."""

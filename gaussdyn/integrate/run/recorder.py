@@ -308,13 +308,7 @@ class Recorder:
 
     def _wound(self, steps: Stretch) -> list[Mapping[str, float]]:
         """Return the angles after every step, full turns counted."""
-        if self.winding is None:
-            return [{}] * len(steps)
-        found = []
-        for q, v, dt in zip(steps.q, steps.v, steps.spans[:, 1].tolist(), strict=True):
-            self.winding.follow(q, v, dt)
-            found.append(self.winding.by_joint())
-        return found
+        return [{}] * len(steps) if self.winding is None else self.winding.follow(steps.q, steps.v, steps.spans[:, 1])
 
     def _values(
         self, steps: Stretch, chosen: IntArray, works: Array, angles: list[Mapping[str, float]],

@@ -43,7 +43,7 @@ class Readings:
     winding : tuple of str
         The joints whose angle is seen within half a turn only.
     angles : callable
-        ``angles(q, v)`` gives the angles of `winding` and their rates, rad and rad/s.
+        ``angles(q, v)`` gives the angles of `winding` and their rates, rad and rad/s, at one state or at many.
     """
 
     q: Names

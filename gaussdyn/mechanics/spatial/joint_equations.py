@@ -60,11 +60,9 @@ def angle(a: SpatialMotion, b: SpatialMotion, middle: float = 0.0) -> Equation:
     With (c, s, z) the x axis of a in the axes of b: angle = atan2(s, c), rate = g . Omega_b with
     g = (-z c, -z s, c^2 + s^2) / (c^2 + s^2). On a hinge z = 0, and g = (0, 0, 1).
     """
-    c, s, z = x = b.R.T @ a.R[:, 0]
-    size = float(c * c + s * s) or 1e-300  # the axis points along z: there is no angle
-    Omega = b.R.T @ (a.omega - b.omega)
+    x, size, g, Omega = _about_z((a.R, a.omega), (b.R, b.omega))
+    c, s, z = x
     dc, ds, dz = cross(Omega, x)
-    g = np.array([-z * c / size, -z * s / size, 1.0])
     shrink = 2.0 * float(c * dc + s * ds) / size
     dg = np.array([-(dz * c + z * dc) / size - g[0] * shrink, -(dz * s + z * ds) / size - g[1] * shrink, 0.0])
     drift = dg @ Omega - g @ cross(b.R.T @ b.omega, Omega)
@@ -72,10 +70,28 @@ def angle(a: SpatialMotion, b: SpatialMotion, middle: float = 0.0) -> Equation:
     return Equation(value, (b.R @ g) @ (a.turn - b.turn), float(g @ Omega), float(drift))
 
 
-def hinge_turn(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[float, float]:
-    """Return angle and rate about z where the z axes are parallel, from the axes and angular velocities of markers."""
-    c, s, _ = (b[0].T @ a[0][:, 0]).tolist()
-    return math.atan2(s, c), float(b[0][:, 2] @ (a[1] - b[1]))
+def _about_z(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, float, Array, Array]:
+    """Return x = (c, s, z), c^2 + s^2, g and Omega_b of `angle`, from the axes and angular velocities of markers."""
+    c, s, z = x = b[0].T @ a[0][:, 0]
+    size = float(c * c + s * s) or 1e-300  # the axis points along z: there is no angle
+    return x, size, np.array([-z * c / size, -z * s / size, 1.0]), b[0].T @ (a[1] - b[1])
+
+
+def angle_and_rate(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[float, float]:
+    """Return value and rate of `angle` alone, within pi of 0."""
+    x, _, g, Omega = _about_z(a, b)
+    return wrapped(math.atan2(x[1], x[0])), float(g @ Omega)
+
+
+def hinge_turn(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return angle and rate about z where the z axes are parallel, from the axes and angular velocities of markers.
+
+    At one state, or at many: shapes (..., 3, 3) and (..., 3). Each by itself, with the bits that it has alone.
+    """
+    x = (b[0].swapaxes(-1, -2) @ a[0][..., :1])[..., 0]
+    angles = [math.atan2(s, c) for c, s, _ in x.reshape(-1, 3).tolist()]  # numpy's has other last digits
+    rate: Array = (b[0][..., None, :, 2] @ (a[1] - b[1])[..., None])[..., 0, 0]
+    return np.array(angles).reshape(rate.shape), rate
 
 
 def wrapped(x: float) -> float:

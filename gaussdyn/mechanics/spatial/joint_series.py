@@ -10,12 +10,12 @@ import numpy as np
 
 from ..._jit import Held
 from ...arrays import Array
-from ...linalg.rotations import logarithm, matrix_of, quaternion_of
+from ...linalg.rotations import logarithm, quaternion_of
 from ..joints.drives import Drive
 from ..joints.equation import Equation
 from ..names import GROUND
 from .joints import BallJoint, Joint, Universal
-from .kinematics import SpatialMarker, poses_at
+from .kinematics import SpatialMarker, Turns
 from .mechanism import JointRow, mechanism_and_free
 from .row_kernels import RATE, VALUE, WRENCH_A, Mechanism
 from .system import SpatialSystem
@@ -67,7 +67,7 @@ class JointTables:
 
         found, held = np.empty((len(q), *self.mechanism.found.shape)), _held(self.mechanism)
         equations_along(held, q, v, found)
-        return JointSeries(self, v, poses_at(q)[1], found)
+        return JointSeries(self, Turns(self.system.layout, q, v), found)
 
 
 def _held(mechanism: Mechanism) -> Any:
@@ -81,16 +81,14 @@ class JointSeries:
     Attributes
     ----------
     tables : JointTables
-    v : Array, shape (n, nv)
-    R : Array, shape (n, b + 1, 3, 3)
-        Axes of the bodies, the ground last.
+    turns : Turns
+        Axes of markers.
     found : Array, shape (n, e, 14)
         See `Mechanism`.
     """
 
     tables: JointTables
-    v: Array
-    R: Array
+    turns: Turns
     found: Array
 
     def free(self, joint: Joint) -> Series:
@@ -113,17 +111,9 @@ class JointSeries:
         found: Any = drive.along(lambda *_: there)
         return found  # type: ignore[no-any-return]
 
-    def turns(self, marker: SpatialMarker) -> tuple[Array, Array]:
-        """Return axes (n, 3, 3) and angular velocities (n, 3) of a marker in space."""
-        k = self.body(marker)
-        R = self.R[:, k]
-        if marker.body == GROUND:
-            return R @ matrix_of(marker.turn), np.zeros((len(R), 3))
-        return R @ matrix_of(marker.turn), (R @ self.v[:, 6 * k + 3 : 6 * k + 6, None])[:, :, 0]
-
     def body(self, marker: SpatialMarker) -> int:
         """Return the number of the body of a marker; the ground comes last."""
-        return self.R.shape[1] - 1 if marker.body == GROUND else self.tables.system.layout.place[marker.body]
+        return -1 if marker.body == GROUND else self.turns.layout.place[marker.body]
 
     def all_of(self, joint: Joint) -> Array:
         """Return what a joint keeps, in the order of its ids, then what it leaves free, as wrenches: (n, 6, 12)."""

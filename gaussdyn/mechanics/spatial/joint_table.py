@@ -100,10 +100,12 @@ class Joints:
         return tuple(joint for joint in self.named.values() if isinstance(joint, Hinge))
 
     def angles(self, layout: SpatialLayout, q: Array, v: Array) -> tuple[Array, Array]:
-        """Return the angles of all hinges in [-pi, pi], and their rates, rad and rad/s."""
+        """Return the angles (..., h) of all h hinges in [-pi, pi], rad, and their rates, rad/s, at q (..., nq)."""
         turns = Turns(layout, q, v)
-        found = [hinge_turn(turns(joint.a), turns(joint.b)) for joint in self.hinges]
-        return np.array([x for x, _ in found]), np.array([rate for _, rate in found])
+        angles, rates = np.empty((2, *q.shape[:-1], len(self.hinges)))
+        for k, joint in enumerate(self.hinges):
+            angles[..., k], rates[..., k] = hinge_turn(turns(joint.a), turns(joint.b))
+        return angles, rates
 
     def check_forces(self, layout: SpatialLayout, forces: Sequence[Any]) -> tuple[Force, ...]:
         """Return the forces; raise InputError for something else, an unknown body or joint."""

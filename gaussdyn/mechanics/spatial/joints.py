@@ -21,7 +21,7 @@ from ..joints.equation import Equation, bilateral_rows
 from ..joints.freedoms import Freedom, LeavesFree
 from ..names import check_name
 from ..rows import Row
-from .joint_equations import angle, cosine, offsets, travel, twist
+from .joint_equations import angle, angle_and_rate, cosine, offsets, travel, twist
 from .kinematics import Motion, Motions, SpatialMarker, SpatialMotion
 
 AXES = ("x", "y", "z")
@@ -163,6 +163,13 @@ class Hinge(Joint):
     def free(self, motion: Motion, middle: float = 0.0) -> Equation:
         """Return the angle from x of b to x of a about z, rad."""
         return angle(motion(self.a), motion(self.b), middle)
+
+    def readings(self, motion: Motion) -> tuple[list[float], list[float]]:
+        """Return the angle and its rate."""
+        if not isinstance(motion, Motions):
+            return super().readings(motion)
+        value, rate = angle_and_rate(motion.turns(self.a), motion.turns(self.b))
+        return [value], [rate]
 
     def pose(self, values: Sequence[float]) -> Array:
         """Return the turn about z."""

@@ -209,25 +209,25 @@ class Motions:
 
 
 class Turns:
-    """Axes and angular velocities of markers at one state, without what only forces need: ``turns(marker)``.
+    """Axes and angular velocities of markers, without what only forces need: ``turns(marker)``.
 
-    Columns R (3, 3) are the marker's axes in space, omega (3,) is in space, rad/s.
+    At one state, or at many at once: q (..., nq) and v (..., nv). Columns of R (..., 3, 3) are the marker's axes in
+    space, omega (..., 3) is in space, rad/s.
     """
 
-    __slots__ = ("_bodies", "layout", "q", "v")
+    __slots__ = ("R", "layout", "v")
 
     def __init__(self, layout: SpatialLayout, q: Array, v: Array) -> None:
-        self.layout, self.q, self.v = layout, q, v
-        self._bodies: dict[str, tuple[Array, Array]] = {GROUND: (np.eye(3), np.zeros(3))}
+        self.layout, self.v, self.R = layout, v, poses_at(q)[1]
 
     def __call__(self, marker: SpatialMarker) -> tuple[Array, Array]:
         """Return R and omega of a marker."""
-        name = marker.body
-        if name not in self._bodies:
-            k = self.layout.place[name]
-            R = matrix_of(self.q[7 * k + 3 : 7 * k + 7])
-            self._bodies[name] = R, R @ self.v[6 * k + 3 : 6 * k + 6]
-        R, omega = self._bodies[name]
+        if marker.body == GROUND:
+            R, omega = self.R[..., -1, :, :], np.zeros((*self.R.shape[:-3], 3))
+        else:
+            k = self.layout.place[marker.body]
+            R = self.R[..., k, :, :]
+            omega = (R @ self.v[..., 6 * k + 3 : 6 * k + 6, None])[..., 0]
         return (R if marker.turn == IDENTITY else R @ matrix_of(marker.turn)), omega
 
 

@@ -126,7 +126,7 @@ def _reactions_along(
 ) -> dict[str, Array]:  # fmt: skip
     """Return the reactions (n,) of the joints of the tree by id; `left` has moments in the axes of the bodies."""
     wrench = left.reshape(len(left), -1, 6)
-    wrench[:, :, 3:] = (joints.R[:, :-1] @ wrench[:, :, 3:, None])[..., 0]
+    wrench[:, :, 3:] = (joints.turns.R[:, :-1] @ wrench[:, :, 3:, None])[..., 0]
     wrench = np.concatenate([wrench, np.zeros((len(left), 1, 6))], axis=1)  # the ground takes any
     for id in _acting(pair, others):
         for a, b, unit in joints.of_row(id) if id in pushes else ():

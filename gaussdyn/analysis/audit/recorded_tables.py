@@ -97,7 +97,7 @@ def off_readings(run: Trajectory, readings: Readings, k: int, state: State, forc
 def off_sensors(run: Trajectory, system: System) -> Array:
     """Return for every saved state how far the columns of sensors are from what they read there, over the largest."""
     far, sense = np.zeros(len(run)), getattr(system, "sense", None)
-    for name, (_, values) in {} if sense is None else sense(run).items():
+    for name, (_, values, *_also) in {} if sense is None else sense(run).items():
         if name in run:
             off = np.abs(run[name] - values) / max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
             far = np.maximum(far, np.where(np.isnan(run[name]) & np.isnan(values), 0.0, off))

@@ -28,5 +28,7 @@ def with_sensors(system: System, run: Trajectory) -> Trajectory:
     """Return a stretch of a run with the columns of the sensors that a system has (`sense`), if it has any."""
     sense = getattr(system, "sense", None)
     found = {} if sense is None else sense(run)
-    columns = {name: Column(unit=unit, values=values) for name, (unit, values) in found.items()}
+    columns = {
+        name: Column(unit=unit, values=values, also="".join(also)) for name, (unit, values, *also) in found.items()
+    }
     return replace(run, columns={**run.columns, **columns}) if columns else run

@@ -25,7 +25,7 @@ from ..spatial.mechanism import has_tables
 from .forest_state import ForestSeries
 from .joint_coordinates import FREE, BodyMotion, JointCoordinates, Tie
 
-Column = tuple[str, Array]  # unit and one value per saved state
+Column = tuple[str, Array, str]  # unit, one value per saved state, and another name that it goes by
 AT_ONCE = 2048  # states: no more numbers of all rows are held
 MOMENTS = {4: [0], 5: [1, 2], 6: [1, 2, 0]}  # about which axes of the frame contacts of so many components have moments
 
@@ -50,7 +50,10 @@ def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> 
     pushes = {id: np.column_stack([run[name] for name in own]) for id, own in names.items() if own}
     along = readings_along if has_tables(pair.bodies) else one_by_one  # parts of classes of your own are asked
     values = along(pair, others, run, pushes)
-    found = {name: (unit, np.ascontiguousarray(values[:, i])) for i, (name, unit) in enumerate(heads)}
+    also = {known.rows[id][1][0]: f"{id}.r" for id in kept}
+    found = {
+        name: (unit, np.ascontiguousarray(values[:, i]), also.get(name, "")) for i, (name, unit) in enumerate(heads)
+    }
     return {name: column for name, column in found.items() if name not in run}
 
 

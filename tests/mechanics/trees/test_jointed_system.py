@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaussdyn import EventDriven, InputError, MoreauJean, SpatialSystem, State, simulate
+from gaussdyn import EventDriven, InputError, MoreauJean, SpatialSystem, State, Trajectory, simulate
 from gaussdyn.integrate.compiled_control import CompiledControl
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
 from gaussdyn.integrate.time_stepping.core.row_model import built, by_answers
@@ -175,6 +175,10 @@ def test_columns_do_not_depend_on_what_is_recorded_together(tmp_path: Path) -> N
     whole = simulate(system, start, 0.02, stepper=stepper)
     parts = simulate(system, start, 0.02, stepper=stepper, out=tmp_path / "run.h5", chunk=7)
     assert all(np.array_equal(whole[name], parts[name]) for name in whole.names)
+    for run in (whole, parts, Trajectory.load(tmp_path / "run.h5")):  # by the ids of rows, as with coordinates="bodies"
+        found = run.reactions("hip:x")
+        assert found is not None
+        assert np.array_equal(found[:, 0], run["hip.reaction_x"])
 
 
 def test_control_is_a_generalised_force_in_both() -> None:

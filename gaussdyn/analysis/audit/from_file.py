@@ -123,23 +123,29 @@ def _contacts(run: Trajectory) -> Array:
 
 
 def _cone(run: Trajectory) -> Array:
-    """Return how far the reactions are outside their cones, relative to the largest of the state, contacts included.
+    """Return how far the reactions are outside their cones, relative to those of the state, contacts included.
 
     Reactions are impulses over the time between two numbers that are rounded: a given cap is met no better than that.
+    Nor is any met better than all n are solved together: to E of |rho q|, the momentum that they end, which is up to
+    sqrt(n) times their sum.
     """
-    out, size = np.zeros(len(run)), np.zeros(len(run))
+    out, total, count = np.zeros(len(run)), np.zeros(len(run)), np.zeros(len(run))
     taken = np.where(run.saved > 0, run.steps.dt[run.saved - 1] if len(run.steps.dt) else np.inf, np.inf)
     rounded = EPS * np.abs(run.t) / taken
     for key, row in run.rows.items():
         r = run.reactions(key)
         if r is None:
             continue
-        size = np.maximum(size, np.abs(r).max(axis=1))
+        size = np.abs(r).max(axis=1)
+        total, count = total + size, count + (size > 0.0)
         out = np.maximum(out, outside(r, row, rounded))
     if run.table is not None:
         state = np.searchsorted(run.table.offsets, np.arange(len(run.table.index)), side="right") - 1
-        np.maximum.at(size, state, np.abs(run.table.reaction).max(axis=1, initial=0.0))
-    relative: Array = out / np.where(size > 0.0, size, 1.0)
+        size = np.abs(run.table.reaction).max(axis=1, initial=0.0)
+        size[np.isin(run.table.index, [k for k, key in enumerate(run.table.ids) if key in run.rows])] = 0.0
+        np.add.at(total, state, size)
+        np.add.at(count, state, size > 0.0)
+    relative: Array = out / np.where(total > 0.0, np.sqrt(count) * total, 1.0)
     return relative
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...._jit import A1, kernel
 from ....arrays import Array
 from ....mechanics.trees.forest import RUB, WHAT
-from ..scheme import ALLOWED, CANCELS, LOOSER, SLOW
+from ..scheme import ALLOWED, CANCELS, CLAIMED, LOOSER, SLOW
 from .acting import one_sided, pace, stopped, surely_late
 from .evaluate import force_at, gaps_at, move, rows_at
 from .linear import multiply_abs, row_dot
@@ -225,6 +225,27 @@ def in_reach(layout: Layout, data: Data, push: Push, span: Span) -> bool:
     """Return whether the end of the step stays where it is in the last pass: it was shifted, or needs no shift."""
     stays = layout.who != FOREST or not span.project or push.kept[TAKEN] > 0
     return bool(stays or violation(layout, data, push, True) <= limit(0.5 * ALLOWED, data.q1))
+
+
+@kernel("boolean(Layout, Data, Work)", borrows=True, rare=True)
+def joints_hold(layout: Layout, data: Data, work: Work) -> bool:
+    """Return whether the rates of joints vanish at the end to E: passes that hover are at an end only then.
+
+    Where rows nearly depend on one another passes contract so slowly that they seem to hover. In joint coordinates, and
+    with laws at the middle, no rate of the end has to vanish.
+    """
+    fastest = 0.0
+    for j in range(len(data.v)):
+        fastest = max(fastest, work.speed[j])
+    for k in range(layout.counts[FIXED] if layout.who != FOREST and data.log[AT] == 0.0 else 0):
+        joint = data.acts[k] != 0 and layout.kind[k] == BILATERAL and layout.level[k] == POSITION
+        for i in range(layout.start[k], layout.start[k + 1] if joint else layout.start[k]):
+            reach = 0.0
+            for j in range(len(data.v)):
+                reach += abs(data.end.J[i, j])
+            if not abs(data.end.rate[i]) <= CLAIMED * fastest * reach:
+                return False
+    return True
 
 
 @kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)

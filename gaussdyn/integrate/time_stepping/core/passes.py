@@ -17,6 +17,7 @@ from .pass_end import (
     force_along,
     guessed,
     in_reach,
+    joints_hold,
     knows_rates,
     lead_to_end,
     look_ahead,
@@ -195,12 +196,12 @@ def exact_enough(model: Model, enough: float) -> float:
 
 
 @kernel("boolean(Data, Work, float64)", borrows=True)
-def solved_near(data: Data, work: Work, share: float) -> bool:
-    """Return whether the velocity of the contact problem is that of the end at hand, up to a share of the speeds."""
+def close_to_solution(data: Data, work: Work, near: float) -> bool:
+    """Return whether v1 is the velocity of the contact problem, to a share of the speeds at hand."""
     far = size = 0.0
     for j in range(len(data.v)):
         far, size = max(far, abs(data.V[PLUS, j] - data.v1[j])), max(size, work.speed[j])
-    return bool(far <= share * size)
+    return bool(far <= near * size)
 
 
 @kernel("void(Data)", borrows=True)
@@ -232,7 +233,7 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     layout = model.layout
     alone = layout.who != FOREST and problem.counts[BLOCK_ROWS] == 0
     E, floor = solve(layout, data.seen, data, problem, span.dt, tol, rough, alone)
-    work.course[LOOSE] = int(alone and not solved_near(data, work, FIRST))  # there surely is another
+    work.course[LOOSE] = int(alone and not close_to_solution(data, work, FIRST))  # there surely is another pass
     if alone and work.course[LOOSE] == 0:
         hold(layout, data.seen, data, problem, data.V[PLUS])
     data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
@@ -370,12 +371,15 @@ def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, 
     """Hold the joints to rounding where passes have left that to the last one; FAULT or OVERLAP where that failed."""
     if model.layout.who == FOREST:
         return DONE
+    moved = False
     if work.course[LOOSE]:
         hold(model.layout, data.seen, data, problem, data.V[PLUS])
+        moved = not close_to_solution(data, work, SETTLED)  # where rows nearly depend on one another
         take_solution(data)
-    if work.course[LED] == OVERLAP or work.course[BLIND] or not (span.project and joints_alone(model.layout, data)):
+    if work.course[LED] == OVERLAP or work.course[BLIND]:
         return DONE
-    if violation(model.layout, data, push, False) <= limit(CLOSE, data.q1):
+    mends = span.project and joints_alone(model.layout, data)
+    if not moved and not (mends and violation(model.layout, data, push, False) > limit(CLOSE, data.q1)):
         return DONE
     put_mean(data, work, span)
     return int(put_end(model, data, work, push, span, False, True, False))
@@ -385,7 +389,7 @@ def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, 
 def end_passes(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, still: bool) -> int:
     """Take the answer of passes that stand still, or hover and obey the laws all the same; NEXT if they do not."""
     layout, course = model.layout, work.course
-    if course[FOLLOWS] and layout.who == FOREST and not solved_near(data, work, NEAR):
+    if course[FOLLOWS] and layout.who == FOREST and not close_to_solution(data, work, NEAR):
         return UNSETTLED
     code = tighten(model, data, work, push, problem, span)
     if code == FAULT:
@@ -429,13 +433,15 @@ def judge_pass(
     layout, course, log, led = model.layout, work.course, data.log, work.course[LED]
     enough = exact_enough(model, aims(layout, span, log[CHANGE])[2])
     still = change <= enough
-    ends = still or (before and stalled(change, log[CHANGE], log[BEFORE]))
+    hovers = not still and before and stalled(change, log[CHANGE], log[BEFORE])
+    ends = still or (hovers and (course[BLIND] != 0 or joints_hold(layout, data, work)))
     if ends and course[FINE] and (course[BLIND] or led == OVERLAP or in_reach(layout, data, push, span)):
         code = end_passes(model, data, work, push, problem, span, still)
         if code != NEXT:
             return led if code == DONE else code
     likely = next_to_last(layout, problem, course[FOLLOWS] != 0, enough)
-    if led == DONE and foretold(change, log[CHANGE], likely, layout.who == FOREST):
+    rated = course[PASS] == 0 or log[CHANGE] < np.inf  # after slow ones, and a slope, the rate is not known
+    if led == DONE and rated and foretold(change, log[CHANGE], likely, layout.who == FOREST):
         code = take_last(model, data, work, push, problem, span)
         if code != HARD:
             return code

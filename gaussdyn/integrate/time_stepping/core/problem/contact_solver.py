@@ -115,7 +115,8 @@ def share_anew(problem: Problem, tol: float, size: float) -> bool:
 def trim(problem: Problem, most: float) -> bool:
     """Take off friction what is above its limit by no more than rounding; return whether there was any.
 
-    `most`: up to this share of the limit.
+    Or by no more than `most`, N s: what a solution may be off by, which beside the small friction of one point among
+    many is no rounding.
     """
     some = False
     for b in range(problem.counts[BLOCKS]):
@@ -127,7 +128,7 @@ def trim(problem: Problem, most: float) -> bool:
         for i in range(first, end):
             size += problem.r[i] ** 2
         size = np.sqrt(size)
-        if limit < size <= (1.0 + most) * limit:
+        if limit < size <= max((1.0 + TRIMMED) * limit, limit + most):
             some = True
             for i in range(first, end):
                 problem.r[i] *= (1.0 - EPS) * limit / size
@@ -177,7 +178,7 @@ def solve_contacts(
     for i in range(n):
         total += problem.r[i] ** 2
     floor = min(10.0 * EPS * np.sqrt(total) / size, 1e-8) if size > EPS else 0.0
-    if trim(problem, TRIMMED):
+    if trim(problem, tol * size):
         E = residual(problem, size)
     return E, floor
 

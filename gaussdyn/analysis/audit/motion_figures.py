@@ -157,12 +157,13 @@ def _sum_of_impulses(parts: Iterable[tuple[float, dict[str, Array], LocalDynamic
 def laws(motion: RecordedMotion) -> float:
     """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change.
 
+    An arc as short as rounding of its times has no inside: what jumps at its end jumps there.
     Slips in an arc no longer than events are known to are as good as zero. Those in space, and rollings, no faster than
     velocities are known to have no direction of their own: theirs is that of their friction. Of friction there is as
     much as slip has, contact by contact, also where several share a load and only their sum moves anything. What
     is held allows the accelerations of every sample, those at the ends too.
     """
-    arcs = [one for one in motion.arcs if not _fleeting(one.arc)]
+    arcs = [one for one in motion.arcs if one.arc.h > CLOCK * abs(one.arc.t_end) and not _fleeting(one.arc)]
     worst = max((_law(one, i) for one in arcs for i in range(1, len(one.samples) - 1)), default=0.0)
     return max(worst, *(_off_held(one) for one in arcs), 0.0)
 

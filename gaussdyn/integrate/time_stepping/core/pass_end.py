@@ -1,4 +1,4 @@
-"""The end of the step that a pass leads to: with which gaps contacts shall end, where it is, what data it gives.
+"""The end of the step that a pass leads to: the velocity that force follows to, where it is, what data it gives.
 
 And how far these data are from those of the last pass.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import A1, kernel
-from ....arrays import Array
+from ....arrays import EPS, Array
 from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CANCELS, CLAIMED, LOOSER, SLOW
 from .acting import one_sided, pace, stopped, surely_late
 from .evaluate import force_at, gaps_at, move, rows_at
-from .linear import multiply_abs, row_dot
+from .linear import multiply_abs, multiply_mass, multiply_nodes, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
 from .problem.pushes import TAKEN, Push
@@ -37,7 +37,9 @@ from .records import (
     MOVED,
     OVERLAP,
     POSITION,
+    PUSHED,
     SOFT,
+    UNSETTLED,
     Data,
     Layout,
     Model,
@@ -45,6 +47,7 @@ from .records import (
 )
 from .work_space import Work
 
+NEXT = -1  # another pass shall follow
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 
 
@@ -100,6 +103,68 @@ def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the force for the mean velocity of v and v1 into h, and that velocity."""
     put_mean(data, work, span)
     return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
+
+
+@kernel("int64(Model, Data, Work, Span)", rare=True)
+def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
+    """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; UNSETTLED if there is none.
+
+    NEXT where h does not depend on the velocity: it is not the force that passes contract slowly by.
+    """
+    nv, h, v, t = len(data.v), data.V[10], work.mean, span.t + (1.0 - span.theta) * span.dt
+    depends = False
+    for k in range(nv):
+        step = np.sqrt(EPS) * max(1.0, abs(v[k]))
+        kept = v[k]
+        v[k] = kept + step
+        if not force_at(model, t, data.middle, v, h):
+            return FAULT
+        v[k] = kept
+        for i in range(nv):
+            work.inverse[i, k] = data.M[i, k] - span.theta * span.dt * (h[i] - data.h[i]) / step
+            depends = depends or h[i] != data.h[i]
+    if not depends:
+        return NEXT
+    try:
+        work.inverse[:] = np.linalg.inv(work.inverse)
+    except Exception:  # singular
+        return UNSETTLED
+    return DONE
+
+
+@kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True, rare=True)
+def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: bool) -> bool:
+    """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed.
+
+    by_nodes: whether the inverse has blocks only.
+    """
+    nv, push, short, last = len(data.v), data.V[11], data.V[12], np.inf
+    for j in range(nv):
+        short[j] = data.v1[j] - data.v[j]
+    multiply_mass(data.M, model.layout.nodes, short, push)
+    for j in range(nv):
+        push[j] -= span.dt * data.h[j]
+    for _ in range(12):
+        if not force_along(model, data, work, span):
+            return False
+        for j in range(nv):
+            short[j] = data.v1[j] - data.v[j]
+        multiply_mass(data.M, model.layout.nodes, short, data.V[13])
+        for j in range(nv):
+            short[j] = push[j] + span.dt * data.h[j] - data.V[13, j]
+        size = top = 0.0
+        multiply_nodes(work.inverse, work.threes if by_nodes else work.whole, short, data.V[14])
+        for i in range(nv):
+            size = max(size, abs(data.V[14, i]))
+        if not size < 0.5 * last:
+            break
+        for j in range(nv):
+            data.v1[j] += data.V[14, j]
+            top = max(top, abs(data.v1[j]))
+        last = size
+        if size <= 0.25 * EPS * top:
+            break
+    return True
 
 
 @kernel("float64(Layout, Data, int64, int64)", borrows=True)
@@ -283,7 +348,7 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
         fastest += size[i] * work.speed[i]
         work.hu[i] = data.h[i]
     far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
-    data.log[MOVED], longest = 0.0, -1.0
+    data.log[PUSHED], data.log[MOVED], longest = far, 0.0, -1.0
     for k in range(layout.counts[ALL]):
         if data.acts[k] == 0:
             continue

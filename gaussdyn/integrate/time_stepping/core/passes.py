@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import kernel
-from ....arrays import EPS
+from ...._jit import I1, kernel
+from ....arrays import IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
 from ..scheme import CLAIMED, CLOSE, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
-from .evaluate import force_at, move, resist_anew
-from .linear import factor_mass, multiply_mass, multiply_nodes, row_dot
+from .evaluate import move, resist_anew
+from .linear import factor_mass, row_dot
 from .pass_end import (
     ENOUGH,
+    NEXT,
     far_from_last,
+    follow_force,
     force_along,
     guessed,
     in_reach,
@@ -25,6 +27,7 @@ from .pass_end import (
     put_end,
     put_mean,
     put_on_joints,
+    take_slope,
 )
 from .problem.contact_problem import BLOCK_ROWS, BLOCKS, JOINT_ROWS, Problem, assemble, gather
 from .problem.contact_solver import claimed, hold, solve
@@ -48,6 +51,7 @@ from .records import (
     PASSES,
     PLUS,
     POSITION,
+    PUSHED,
     SPATIAL,
     UNSETTLED,
     Data,
@@ -64,70 +68,8 @@ TRUST = 1e-4  # no larger than this; the first change up to which passes lead ne
 OFTEN = 3  # passes in a row that solve the same problem short of its goal: it will not be solved further
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS_AT_MOST = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
-NEXT = -1  # another pass shall follow
+SLIGHT, MOST = 1e-12, 0.5  # of the momentum: up to which a change of the force is rounding; of a change: most of it
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
-
-
-@kernel("int64(Model, Data, Work, Span)", rare=True)
-def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
-    """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; UNSETTLED if there is none.
-
-    NEXT where h does not depend on the velocity: it is not the force that passes contract slowly by.
-    """
-    nv, h, v, t = len(data.v), data.V[10], work.mean, span.t + (1.0 - span.theta) * span.dt
-    depends = False
-    for k in range(nv):
-        step = np.sqrt(EPS) * max(1.0, abs(v[k]))
-        kept = v[k]
-        v[k] = kept + step
-        if not force_at(model, t, data.middle, v, h):
-            return FAULT
-        v[k] = kept
-        for i in range(nv):
-            work.inverse[i, k] = data.M[i, k] - span.theta * span.dt * (h[i] - data.h[i]) / step
-            depends = depends or h[i] != data.h[i]
-    if not depends:
-        return NEXT
-    try:
-        work.inverse[:] = np.linalg.inv(work.inverse)
-    except Exception:  # singular
-        return UNSETTLED
-    return DONE
-
-
-@kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True, rare=True)
-def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: bool) -> bool:
-    """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed.
-
-    by_nodes: whether the inverse has blocks only.
-    """
-    nv, push, short, last = len(data.v), data.V[11], data.V[12], np.inf
-    for j in range(nv):
-        short[j] = data.v1[j] - data.v[j]
-    multiply_mass(data.M, model.layout.nodes, short, push)
-    for j in range(nv):
-        push[j] -= span.dt * data.h[j]
-    for _ in range(12):
-        if not force_along(model, data, work, span):
-            return False
-        for j in range(nv):
-            short[j] = data.v1[j] - data.v[j]
-        multiply_mass(data.M, model.layout.nodes, short, data.V[13])
-        for j in range(nv):
-            short[j] = push[j] + span.dt * data.h[j] - data.V[13, j]
-        size = top = 0.0
-        multiply_nodes(work.inverse, work.threes if by_nodes else work.whole, short, data.V[14])
-        for i in range(nv):
-            size = max(size, abs(data.V[14, i]))
-        if not size < 0.5 * last:
-            break
-        for j in range(nv):
-            data.v1[j] += data.V[14, j]
-            top = max(top, abs(data.v1[j]))
-        last = size
-        if size <= 0.25 * EPS * top:
-            break
-    return True
 
 
 @kernel("boolean(Layout, Data, Problem, Span)", borrows=True)
@@ -185,16 +127,6 @@ def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Sp
     return NEXT
 
 
-@kernel("float64(Model, float64)", borrows=True)
-def exact_enough(model: Model, enough: float) -> float:
-    """Return the change that ends passes: of drives beside the mass, which make it large, no more than rounding."""
-    drives = model.forest.drives
-    for k in range(len(drives.beside) if model.layout.who == FOREST else 0):
-        if drives.beside[k] != 0.0:
-            return SETTLED
-    return enough
-
-
 @kernel("boolean(Data, Work, float64)", borrows=True)
 def close_to_solution(data: Data, work: Work, near: float) -> bool:
     """Return whether v1 is the velocity of the contact problem, to a share of the speeds at hand."""
@@ -211,16 +143,20 @@ def take_solution(data: Data) -> None:
         data.v1[j] = data.V[PLUS, j]
 
 
-@kernel("UniTuple(float64, 3)(Layout, Span, float64)", borrows=True)
-def aims(layout: Layout, span: Span, last: float) -> tuple[float, float, float]:
+@kernel("UniTuple(float64, 3)(Model, Span, float64)", borrows=True)
+def aims(model: Model, span: Span, last: float) -> tuple[float, float, float]:
     """Return the E to which a pass solves, that up to which it is a guess all the same, and the change that ends them.
 
     Contacts that depend on one another contradict each other by as much as the guess of v+ is off, which the last
-    change tells: no effort is spent on that. In joint coordinates nothing large cancels, and changes may be larger.
+    change tells: no effort is spent on that. In joint coordinates nothing large cancels, and changes may be larger, but
+    for drives beside the mass, which make it large.
     """
-    if layout.who != FOREST:
+    if model.layout.who != FOREST:
         return max(span.tol, min(ROUGH, FINER * last)), 0.0, SETTLED
-    return max(span.tol, min(FIRST, FINER * last)), min(TRUST, GUESS * last), ENOUGH
+    enough, beside = ENOUGH, model.forest.drives.beside
+    for k in range(len(beside)):
+        enough = SETTLED if beside[k] != 0.0 else enough
+    return max(span.tol, min(FIRST, FINER * last)), min(TRUST, GUESS * last), enough
 
 
 @kernel("int64(Model, Data, Work, Problem, Span, float64, float64)")
@@ -355,7 +291,7 @@ def solve_pass(
     if given:
         take_solution(data)
     else:
-        tol, rough, _enough = aims(model.layout, span, data.log[CHANGE])
+        tol, rough, _enough = aims(model, span, data.log[CHANGE])
         code = one_pass(model, data, work, problem, span, tol, rough)
         if code != DONE:
             return code, False
@@ -366,15 +302,15 @@ def solve_pass(
     return lead_to_end(model, data, work, push, span, False, blind), False
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)", borrows=True)
-def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)", borrows=True)
+def tighten(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, still: bool) -> int:
     """Hold the joints to rounding where passes have left that to the last one; FAULT or OVERLAP where that failed."""
     if model.layout.who == FOREST:
         return DONE
     moved = False
     if work.course[LOOSE]:
         hold(model.layout, data.seen, data, problem, data.V[PLUS])
-        moved = not close_to_solution(data, work, SETTLED)  # where rows nearly depend on one another
+        moved = not (still or close_to_solution(data, work, SETTLED))  # where rows nearly depend on one another
         take_solution(data)
     if work.course[LED] == OVERLAP or work.course[BLIND]:
         return DONE
@@ -391,7 +327,7 @@ def end_passes(model: Model, data: Data, work: Work, push: Push, problem: Proble
     layout, course = model.layout, work.course
     if course[FOLLOWS] and layout.who == FOREST and not close_to_solution(data, work, NEAR):
         return UNSETTLED
-    code = tighten(model, data, work, push, problem, span)
+    code = tighten(model, data, work, push, problem, span, still)
     if code == FAULT:
         return FAULT
     if still:
@@ -402,18 +338,31 @@ def end_passes(model: Model, data: Data, work: Work, push: Push, problem: Proble
     return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
 
 
+@kernel(f"boolean(Layout, Data, {I1}, float64)", borrows=True)
+def pushes_on(layout: Layout, data: Data, course: IntArray, change: float) -> bool:
+    """Return whether passes seem to hover, or are lost, by a force that changes and whose slope is not followed.
+
+    A damper of something light may show only once all else has settled.
+    """
+    k, pushed, last, earlier = course[PASS], data.log[PUSHED], data.log[CHANGE], data.log[BEFORE]
+    if layout.who == FOREST or course[FOLLOWS] != 0 or k < 2 or not SLIGHT < pushed < np.inf:
+        return False
+    return bool(stalled(change, last, earlier) or (pushed >= MOST * change and lost(k, change, last, earlier, False)))
+
+
 @kernel("int64(Model, Data, Work, Problem, Span, float64)", borrows=True)
 def go_on(model: Model, data: Data, work: Work, problem: Problem, span: Span, change: float) -> int:
-    """Make the next pass ready, with dh/dv where the first two contract slowly; NEXT, or why there shall be none."""
+    """Make the next pass ready, with dh/dv where passes contract slowly; NEXT, or why there shall be none."""
     layout, course, log, k = model.layout, work.course, data.log, work.course[PASS]
-    if k == 1 and change > SLUGGISH * log[CHANGE]:
+    rough = course[FOLLOWS] != 0 and course[FINE] == 0
+    if (k == 1 and change > SLUGGISH * log[CHANGE]) or pushes_on(layout, data, course, change):
         code = take_slope(model, data, work, span)
         if code == DONE:
-            course[FOLLOWS], course[SLOPED], change = 1, 0, np.inf
+            course[FOLLOWS], course[SLOPED] = 1, 0
+            change = log[CHANGE] = log[BEFORE] = np.inf
         elif code != NEXT:
             return code
     patient = layout.who == FOREST and k < PATIENCE
-    rough = course[FOLLOWS] != 0 and course[FINE] == 0
     if not change >= 0.0 or (not patient and lost(k, change, log[CHANGE], log[BEFORE], rough)):
         return UNSETTLED
     log[BEFORE], log[CHANGE] = log[CHANGE] if log[CHANGE] > SETTLED else np.inf, change
@@ -431,16 +380,18 @@ def judge_pass(
     before: whether the pass before was solved to its goal.
     """
     layout, course, log, led = model.layout, work.course, data.log, work.course[LED]
-    enough = exact_enough(model, aims(layout, span, log[CHANGE])[2])
+    enough = aims(model, span, log[CHANGE])[2]
     still = change <= enough
     hovers = not still and before and stalled(change, log[CHANGE], log[BEFORE])
-    ends = still or (hovers and (course[BLIND] != 0 or joints_hold(layout, data, work)))
+    hovers = hovers and (course[BLIND] != 0 or joints_hold(layout, data, work))
+    ends = still or (hovers and not pushes_on(layout, data, course, change))
     if ends and course[FINE] and (course[BLIND] or led == OVERLAP or in_reach(layout, data, push, span)):
         code = end_passes(model, data, work, push, problem, span, still)
         if code != NEXT:
             return led if code == DONE else code
     likely = next_to_last(layout, problem, course[FOLLOWS] != 0, enough)
     rated = course[PASS] == 0 or log[CHANGE] < np.inf  # after slow ones, and a slope, the rate is not known
+    rated = rated and (layout.who == FOREST or log[PUSHED] <= 0.5 * CLAIMED)  # that of a force may be another
     if led == DONE and rated and foretold(change, log[CHANGE], likely, layout.who == FOREST):
         code = take_last(model, data, work, push, problem, span)
         if code != HARD:

@@ -23,8 +23,8 @@ MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(
 PLANAR, PROGRAM, CALLBACK, SPATIAL, FOREST = range(5)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM, BEYOND = range(10)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
-AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
-LOGGED = 17
+AT, KEPT, GAINED, MOVED, CHANGE, BEFORE, PUSHED = range(11, 18)  # further ones, see there
+LOGGED = 18
 NO_ROWS, STRAIGHT, STEADY, LEVEL = range(4)  # entries of `Callback.known`
 ALL, ALL_ROWS, FIXED, FIXED_ROWS = range(4)  # entries of `Layout.counts`
 LOW, HIGH, NODE, NODES, BRANCH, ALONE = range(6)  # columns of `Layout.reach`
@@ -391,11 +391,12 @@ class Data(NamedTuple):
     V : Array, shape (16, nv)
         PLUS: v+ as far as it is known, the free motion until the contact problem has been solved. NONE: zeros,
         which nothing writes to. The others are work space of one function each.
-    log : Array, shape (17,)
+    log : Array, shape (18,)
         See `E_` and its followers. AT: 0 where the laws hold at the end of the step; 1 + the constraint because of
         which they hold at its middle. KEPT: the fraction of all restitution. GAINED: work of the impulses, relative.
         MOVED: 1 + the constraint whose predicted rate changed most in the last pass; of steps that gain energy the
         one with the largest impulse. CHANGE, BEFORE: how far the data changed in the last pass and in the one before.
+        PUSHED: how far the force alone did in the last one.
     """
 
     q: Array

@@ -22,3 +22,13 @@ def test_momentum_is_kept_where_a_damped_hinge_turns_something_light(seed, dt, t
     verdict = audit(simulate(system, state, t_end, stepper=MoreauJean(dt=dt)), system)
     assert verdict.max["momentum"] < 2e-11
     assert verdict.max["kinematics"] < 1e-12
+
+
+def test_a_piece_of_a_cut_step_names_what_a_run_has_rows_of():
+    """Nothing pushes in it, and the first constraint of the system is a damper, which is no row."""
+    system, state = mixed(3, 10002)
+    run = simulate(system, state, 0.24, stepper=MoreauJean(dt=3e-2))
+    named = {event.id for event in run.events if event.kind == "cut"}
+    assert named <= {one.id for k in range(len(run)) for one in run.contacts(k)}
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()

@@ -370,8 +370,10 @@ class KeptSteps:
         """Return `Step.cut`."""
         if self.ahead is None or self.ahead[k, 0] == 0.0 or not self.ids:
             return ""
-        start = self.kept.start[k, : len(self.ids)]
-        return self.ids[int(np.argmax(np.add.reduceat(np.abs(self.kept.p[k]), start)))]
+        start, kind = self.kept.start[k, : len(self.ids)], self.kernels.kinds[0]
+        pushes = np.add.reduceat(np.abs(self.kept.p[k]), start)
+        pushes[: len(kind)][kind == SOFT] = -1.0  # a damper has no row that a run could name
+        return self.ids[int(np.argmax(pushes))]
 
     def energy(self, k: int) -> tuple[float, float]:
         """Return `Step.energy`."""

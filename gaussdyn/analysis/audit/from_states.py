@@ -62,7 +62,6 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
     dt, given = float(states.t[k] - states.t[k - 1]), states.impulses[k - 1]
     local = near_of(system, start, dt)
     begin, rows = (rows_of(local, one.t, one.q, one.v) for one in (start, state))
-    listed = {row.id for row in begin}
     if hasattr(local, "taking") and not given.keys() <= (known := {row.id for row in rows}):
         local = local.taking(known | given.keys(), near_of(system, state, dt))
         begin, rows = (rows_of(local, one.t, one.q, one.v) for one in (start, state))
@@ -85,7 +84,6 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
         dt=dt,
         begin=begin,
         end=rows,
-        listed=listed,
         impulses=impulses,
         evidence=evidence,
     )

@@ -9,7 +9,7 @@ are evaluated for the velocities and impulses of the record.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -44,8 +44,6 @@ class Record:
         s.
     begin, end : tuple of Row
         All rows at the start and at the end.
-    listed : set of str
-        Ids of those that the step looked for.
     impulses : mapping of str to Array
         N s, by row id.
     evidence : StepEvidence
@@ -63,7 +61,6 @@ class Record:
     dt: float
     begin: tuple[Row, ...]
     end: tuple[Row, ...]
-    listed: Set[str]
     impulses: Mapping[str, Array]
     evidence: StepEvidence
     control: Array | None = None
@@ -129,7 +126,7 @@ def saved_record(run: Trajectory, system: System, here: SavedState) -> Record:
     return Record(
         whole=system, system=here.local, start=here.start, state=here.state, dt=here.dt, end=end, impulses=impulses,
         evidence=evidence, control=control_of(run, k), kept=float(run.steps.restitution[run.saved[k] - 1]),
-        middle=at_middle(run, k), begin=here.begin, listed=here.listed,
+        middle=at_middle(run, k), begin=here.begin,
     )  # fmt: skip
 
 
@@ -174,8 +171,7 @@ def _from_start(record: Record, scheme: Scheme, row: Row, first: Row) -> Array:
     """Return what the law of a row sees beside its motion: that it bounces, or may close; `first`: at the start."""
     gap = scheme.activation.gap
     ahead = CROWDED in record.middle and one_sided(row) and first.gap > gap
-    late = row.id not in record.listed and first.gap < -gap  # its features were beside each other
-    silent = late or (ahead and not record.impulses[row.id][0] > 0.0)
+    silent = ahead and not record.impulses[row.id][0] > 0.0
     bounce = np.zeros(row.size) if silent else record.kept * _restitution(first, scheme)
     if ahead and bounce[0] == 0.0:  # what is open at the start closes at a constant rate
         bounce[0] += max(row.gap, 0.0) / (scheme.force * record.dt)

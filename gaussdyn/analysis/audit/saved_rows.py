@@ -38,8 +38,6 @@ class SavedState:
     start, state : State
     dt : float
         s.
-    listed : frozenset of str
-        Ids of the rows that the step looked for.
     begin, end : tuple of Row
         Rows of `local` at the start and at the end; `begin` is empty where no step ended, or it was located.
     contacts : tuple of Contact
@@ -53,7 +51,6 @@ class SavedState:
     start: State
     state: State
     dt: float
-    listed: frozenset[str]
     begin: tuple[Row, ...]
     end: tuple[Row, ...]
     contacts: tuple[Contact, ...]
@@ -65,10 +62,10 @@ class SavedState:
         start, state, dt = ends_of(run, k)
         contacts = run.contacts(k)
         at = None if located or not run.saved[k] else start
-        local, begin, listed = _local(system, at, state, dt, contacts, tries_of(run, k))
+        local, begin = _local(system, at, state, dt, contacts, tries_of(run, k))
         end = rows_of(local, state.t, state.q, state.v)
         return cls(
-            k=k, local=local, start=start, state=state, dt=dt, listed=listed, begin=begin, end=end, contacts=contacts,
+            k=k, local=local, start=start, state=state, dt=dt, begin=begin, end=end, contacts=contacts,
             said=_said(run, k, end, contacts),
         )  # fmt: skip
 
@@ -98,19 +95,18 @@ def tries_of(run: Trajectory, k: int) -> tuple[Array, ...]:
 
 def _local(
     system: System, start: State | None, state: State, dt: float, contacts: Sequence[Contact], tries: Sequence[Array]
-) -> tuple[System, tuple[Row, ...], frozenset[str]]:
-    """Return `local_system`, its rows at the start of the step, and the ids of those that the step looked for.
+) -> tuple[System, tuple[Row, ...]]:
+    """Return `local_system`, and its rows at the start of the step.
 
     Without a start there was no step, or it was located.
     """
     if start is None:
-        return near_of(system, state, 0.0), (), frozenset()
+        return near_of(system, state, 0.0), ()
     named = {contact.id for contact in contacts}
     local: Any = near_of(system, start, dt)
     rows = rows_of(local, start.t, start.q, start.v)
-    listed = frozenset(row.id for row in rows)
     if local is system or not hasattr(local, "taking"):
-        return local, rows, listed
+        return local, rows
     places = [(replace(state, q=q), 0.0) for q in tries]
     for there, ahead in (*places, *((state, ahead * dt) for ahead in AHEAD)):  # one that rebounds has left again
         known = {row.id for row in rows}
@@ -118,7 +114,7 @@ def _local(
             break
         local = local.taking(known | named, near_of(system, there, ahead))
         rows = rows_of(local, start.t, start.q, start.v)
-    return local, rows, listed
+    return local, rows
 
 
 def listing(system: System, state: State, ids: Collection[str], places: Collection[tuple[State, float]] = ()) -> System:

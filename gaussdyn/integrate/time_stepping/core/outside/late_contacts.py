@@ -3,8 +3,8 @@
 The contacts of a step are found where the bodies are and where they come to without reactions. A reaction may send a
 body against another one that was far enough to be left out, or turn it on to another feature. What is found at the end
 of the solved step, and has not been listed, is listed then, and the step is taken again: it joins like a contact that
-closes late. Features beside each other have a gap below zero that means nothing: a contact that is listed late closes
-where it is found at the end only, and restores nothing if its gap was below zero at the start.
+closes late, and restores by how fast it approached at the start, as in kernels. Features beside each other have a gap
+below zero that means nothing: a contact that is listed late closes where it is found at the end only.
 """
 
 from __future__ import annotations
@@ -81,7 +81,5 @@ def restrict(
     """Let contacts that were listed late act from the beginning, or not at all; `begin` are the rows at the start."""
     for k, id in enumerate(ids):
         if id in joins:
-            beside = begin[id].gap < -activation.gap
             data.acts[k], data.joined[k] = int(joins[id]), 1 if joins[id] else -1
-            term = 0.0 if beside else restitution(begin[id], activation)
-            data.bounce[layout.start[k] : layout.start[k + 1]] = term
+            data.bounce[layout.start[k] : layout.start[k + 1]] = restitution(begin[id], activation)

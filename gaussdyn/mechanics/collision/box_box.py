@@ -6,8 +6,9 @@ the face of the other, and crossings of their edges, line against line unless ne
 comes first, so that aligned boxes keep their contacts. Whatever axis was taken, every contact is a true bound: the box
 cannot pass it.
 
-An overlap of two faces that is a line has no contacts: one box is level with a side of the other there, and slides over
-it. So a box does not catch at the edges of tiles that lie side by side.
+An overlap of two faces that is a line has no contacts where a face of one box is level with one of the other: it slides
+over that. So a box does not catch at the edges of tiles that lie side by side. Sharp edges that meet, and corners on
+edges, are contacts.
 
 Source: S. Gottschalk, M. C. Lin, D. Manocha, OBBTree (1996) for the axes.
 
@@ -53,6 +54,7 @@ from .vectors import A2, V3, Vector, along, dot3
 ALIGNED = 1.0 - 5e-7  # cosine: boxes turned by less than 1e-3 against each other have no edge axes of their own
 LIKE_FACE = 0.995  # cosine: edge axes within 0.1 rad of a face count as the face
 CROSSED = 0.01  # squared sine: edges that cross at less than 0.1 rad count as parallel
+ROUNDING = 1e-5  # times `SAME`: what rounding may do to a separation
 CLEAR = 100.0  # times `SAME`: what is so far within a face is not level with its sides
 FIRST = 9  # row of `room` with the first contact
 FACES = "Tuple((int64, int64, int64, int64, float64, float64, float64, float64, float64))"
@@ -73,18 +75,32 @@ def relative(world: Array, i: int, j: int, room: Array) -> bool:
     return aligned
 
 
+@kernel(f"float64({A2}, {V3}, {V3}, int64)", borrows=True)
+def separation(C: Array, ha: Vector, hb: Vector, face: int) -> float:
+    """Return how far two boxes are apart along a face axis (0-2 of A, 3-5 of B), m."""
+    k = face % 3
+    if face < 3:
+        return abs(C[3, k]) - ha[k] - (abs(C[k, 0]) * hb[0] + abs(C[k, 1]) * hb[1] + abs(C[k, 2]) * hb[2])
+    return abs(C[4, k]) - hb[k] - (abs(C[0, k]) * ha[0] + abs(C[1, k]) * ha[1] + abs(C[2, k]) * ha[2])
+
+
+@kernel(f"boolean({A2}, int64, int64)", borrows=True)
+def along_each_other(C: Array, first: int, second: int) -> bool:
+    """Return whether a face axis of A, 0-2, and one of B, 3-5, are parallel, all but a thousandth."""
+    return bool(first < 3 <= second and abs(C[first, second - 3]) > ALIGNED)
+
+
 @kernel(f"Tuple((int64, float64))({A2}, {V3}, {V3}, float64)", borrows=True)
 def best_face(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, float]:
-    """Return the face axis (0-2 of A, 3-5 of B) of largest separation, and that separation."""
+    """Return the face axis (0-2 of A, 3-5 of B) of largest separation, and that separation.
+
+    Of faces that lie along each other the first one, if it is as good but for `same`, else but for rounding.
+    """
     best, face = -1e300, 0
-    for a in range(3):
-        s = abs(C[3, a]) - ha[a] - (abs(C[a, 0]) * hb[0] + abs(C[a, 1]) * hb[1] + abs(C[a, 2]) * hb[2])
-        if s > best + same:
+    for a in range(6):
+        s = separation(C, ha, hb, a)
+        if s > best + (same if along_each_other(C, face, a) else ROUNDING * same):
             best, face = s, a
-    for b in range(3):
-        s = abs(C[4, b]) - hb[b] - (abs(C[0, b]) * ha[0] + abs(C[1, b]) * ha[1] + abs(C[2, b]) * ha[2])
-        if s > best + same:
-            best, face = s, 3 + b
     return face, best
 
 
@@ -322,6 +338,16 @@ def stays_clear(world: Array, faces: Faces, room: Array, m: int) -> bool:
     return bool(max(abs(room[P, k1]), abs(x)) < across and max(abs(room[P, k2]), abs(y)) < other)
 
 
+@kernel(f"boolean({A2}, {V3}, {V3}, float64)", borrows=True)
+def lies_level(C: Array, hx: Vector, hy: Vector, same: float) -> bool:
+    """Return whether faces of X and Y that lie along each other are level: the boxes do not overlap across them."""
+    for a in range(3):
+        for b in range(3):
+            if along_each_other(C, a, 3 + b) and separation(C, hx, hy, a) >= -same:
+                return True
+    return False
+
+
 @kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def face_face(world: Array, i: int, j: int, k: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of box j with the face of box i across axis k: corners of j, corners of i, crossings."""
@@ -329,16 +355,21 @@ def face_face(world: Array, i: int, j: int, k: int, limit: float, room: Array, f
     s = 1.0 if room[3, k] >= 0.0 else -1.0
     axis, sign = incident_face(room, k, s)
     faces = (i, j, k, axis, s, sign, limit, BORDER * size, SAME * size)
+    hx, hy = size_of(world, i), size_of(world, j)
     before = found[0, 0]
     last = corners_on(world, faces, room, found)
     if last == FIRST + 4:
         return
     within = stands_within(world, faces, room, last)
-    last = corners_under(world, faces, room, found, last)
+    steep = abs(room[k, axis]) < LIKE_FACE  # an edge of Y over a corner of X bounds it, not the face beside that edge
+    if not steep:
+        last = corners_under(world, faces, room, found, last)
     for m in range(4):
         if not (within and stays_clear(world, faces, room, m)):
             last = crossings(world, faces, room, found, last, m)
-    if not within and slim(room, FIRST, last, 2, level_of(world, i, j)):
+    if steep:
+        last = corners_under(world, faces, room, found, last)
+    if not within and slim(room, FIRST, last, 2, level_of(world, i, j)) and lies_level(room, hx, hy, SAME * size):
         found[0, 0] = before
 
 
@@ -355,7 +386,7 @@ def box_box(world: Array, i: int, j: int, limit: float, room: Array, found: Arra
         pair, edge_gap = best_edges(room, ha, hb, same)
         if edge_gap > limit:
             return
-        if edge_gap > gap + same:
+        if edge_gap > gap + ROUNDING * same:
             like = face_like(room, pair)
             if like >= 0:
                 face = like

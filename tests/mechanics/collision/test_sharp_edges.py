@@ -1,0 +1,111 @@
+"""Sharp edges of boxes that meet edges, and corners on edges: they touch, and what leans on them stands or falls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from evidence import first
+from scipy.spatial.transform import Rotation
+
+from gaussdyn import EventDriven, PlanarSystem, SpatialSystem, audit, simulate
+from gaussdyn.contact import manifolds_near
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.planar.bodies import box
+from gaussdyn.mechanics.planar.contacts import HalfPlane
+from gaussdyn.mechanics.spatial.bodies import brick
+
+SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=float)
+LONG, THICK, WIDE = 0.1, 0.005, 0.05  # half sizes of a plank, m
+G = 9.81
+
+
+def quaternion(turn):
+    return np.roll(turn.as_quat(), 1)
+
+
+def pair_of_bricks(seed, kind):
+    """Return half sizes of two bricks, their turns, and the way between their centres with which they touch.
+
+    The topmost edge of the first, along y, touches the lowest edge or corner of the other.
+    """
+    rng = np.random.default_rng(seed)
+    halves, (a, b) = rng.uniform(0.01, 0.1, (2, 3)), rng.uniform(0.05, np.pi / 2 - 0.05, 2)
+    lower, upper = Rotation.from_euler("y", a), Rotation.from_euler("y", b)
+    if kind == "crossed":
+        upper = Rotation.from_euler("z", rng.choice([1e-12, 1e-9, 0.1, 0.5, 1.5])) * upper
+    if kind == "corner":
+        upper = Rotation.random(random_state=seed)
+    below, above = lower.apply(SIGNS * halves[0]), upper.apply(SIGNS * halves[1])
+    top, low = below[below[:, 2] > below[:, 2].max() - 1e-12], above[above[:, 2] < above[:, 2].min() + 1e-10]
+    return halves, (lower, upper), top.mean(axis=0) - low.mean(axis=0)
+
+
+@pytest.mark.parametrize("kind", ["parallel", "crossed", "corner"])
+def test_edges_and_corners_that_touch_are_contacts_without_a_gap(kind):
+    for seed in range(40):
+        halves, turns, way = pair_of_bricks(seed, kind)
+        system = SpatialSystem(
+            bodies=[brick(name, mass=1.0, half=half) for name, half in zip("ab", halves, strict=True)]
+        )
+        places = {name: (*(k * way), *quaternion(turn)) for k, (name, turn) in enumerate(zip("ab", turns, strict=True))}
+        (pair,) = manifolds_near(system, system.state(places), reach=1e-6)
+        assert abs(pair.distance) <= 1e-13, seed
+        assert len(pair.points) >= 1, seed
+        assert min(row.gap for row in pair.points) == pytest.approx(0.0, abs=1e-10), seed  # to a corner over a border
+
+
+def place_of(lean):
+    """Return x and z of the centre of a plank that stands on one corner and leans so that another is at x = 0, m."""
+    return LONG * np.sin(lean) + THICK * np.cos(lean), LONG * np.cos(lean) + THICK * np.sin(lean)
+
+
+def frame(lean, mu, shift=0.0):
+    """Return two planks that lean against each other, edge on edge, one of them `shift` farther along the edge."""
+    (x, z), planks = place_of(lean), [brick(name, mass=1.0, half=(THICK, WIDE, LONG)) for name in ("left", "right")]
+    system = SpatialSystem(bodies=planks, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=mu))
+    turn = quaternion(Rotation.from_euler("y", lean))
+    return system, system.state({"left": (-x, 0.0, z, *turn), "right": (x, shift, z, *turn * [1, 1, -1, 1])})
+
+
+def friction_needed(lean):
+    """Return the coefficient of friction with which the frame stands: forces at feet and ridge from equilibrium."""
+    (x, z), n = place_of(lean), np.array([np.cos(lean), -np.sin(lean)])  # normal of the left plank at the ridge
+    foot = np.array([-LONG * np.sin(lean) + THICK * np.cos(lean), -z])
+    top = np.array([x, LONG * np.cos(lean) - THICK * np.sin(lean)])
+    mirror, ways = np.array([-1.0, 1.0]), [(np.array([0.0, 1.0]), np.array([1.0, 0.0]))] * 2
+    ways.append((n, np.array([-n[1], n[0]])))
+    A, weight = np.zeros((6, 6)), np.array([0.0, G, 0.0] * 2)
+    for k, pair in enumerate(ways):
+        for m, way in enumerate(pair):
+            arms = {0: [(0, foot, 1.0)], 1: [(1, foot * mirror, 1.0)], 2: [(0, top, -1.0), (1, top * mirror, 1.0)]}[k]
+            for body, arm, sign in arms:
+                A[3 * body : 3 * body + 2, 2 * k + m] = sign * way
+                A[3 * body + 2, 2 * k + m] = sign * (arm[0] * way[1] - arm[1] * way[0])
+    force = np.linalg.solve(A, weight).reshape(3, 2)
+    assert (force[:, 0] > 0.0).all()
+    return np.abs(force[:, 1] / force[:, 0]).max()
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.02])
+@pytest.mark.parametrize("lean", first(2, [0.2, 0.4, 0.3, 0.6]))  # above pi / 8 tops face the other plank
+def test_planks_that_lean_on_each_other_stand_where_friction_holds_them(lean, shift):
+    needed = friction_needed(lean)
+    for share, stands in ((1.02, True), (0.98, False)):
+        system, state = frame(lean, share * needed, shift)
+        run = simulate(system, state, 0.1, stepper=EventDriven())
+        assert run.status == "COMPLETED", run.stop
+        assert (np.abs(run.q[-1] - state.q).max() < 1e-12) == stands
+        assert audit(run, system).passed
+
+
+@pytest.mark.parametrize(("lean", "mu"), first(2, [(0.4, 0.05), (0.6, 0.15), (0.4, 0.3), (0.2, 0.05), (0.6, 0.05)]))
+def test_planks_fall_in_space_as_in_the_plane(lean, mu):
+    system, state = frame(lean, mu)
+    run = simulate(system, state, 0.2, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    (x, z), planks = place_of(lean), [box(n, mass=1.0, width=2 * THICK, height=2 * LONG) for n in ("left", "right")]
+    flat = PlanarSystem(bodies=planks, obstacles=[HalfPlane(name="floor")], contact=ContactLaw(mu=mu))
+    plane = simulate(flat, flat.state({"left": (-x, z, -lean), "right": (x, z, lean)}), 0.2, stepper=EventDriven())
+    assert np.abs(run.q[-1][[0, 2, 7, 9]] - plane.q[-1][[0, 1, 3, 4]]).max() < 1e-12
+    assert np.abs(run.q[-1] - state.q).max() > 1e-2

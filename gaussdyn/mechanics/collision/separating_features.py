@@ -13,6 +13,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
+from .box_box import ALIGNED, ROUNDING
 from .nearest_direction import LAST, NOWHERE, WEIGHTS, row3
 from .solids import climb, climb_below, corner_of, edge_row, links_of, loop_of, normal_of, offset_of, over_face
 from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
@@ -22,6 +23,15 @@ AXIS = "Tuple((int64, int64, float64, int64, int64))"
 Axis = tuple[int, int, float, int, int]
 """For a face: of which solid (0 or 1), which, separation, nearest corners of both. For edges: their numbers instead of
 the first two. Without any: separation -1e300."""
+
+
+@kernel(f"boolean({A2}, int64, {V3}, {AXIS}, int64)", borrows=True)
+def looks_at(solids: Array, other: int, n: Vector, best: Axis, whose: int) -> bool:
+    """Return whether the best face is one of the other solid, `whose`, that lies along a face with normal n (its axes).
+
+    Of two such faces either will do; of others the better one, or a gap is less than nothing where there is none.
+    """
+    return bool(best[0] == whose and dot3(n, normal_of(solids, other, best[1])) < -ALIGNED)
 
 
 @kernel(f"{AXIS}({A2}, int64, int64, int64, int64, float64, {AXIS}, {A2})", borrows=True)
@@ -37,10 +47,11 @@ def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, x, f)
-        enough = offset_of(solids, x, f) + best[2] + same
+        enough, m = offset_of(solids, x, f) + best[2] + ROUNDING * same, turned_back(room, n)
         if dot3(n, q) <= enough:
             continue
-        k = climb_below(solids, y, b, along(NOWHERE, -1.0, turned_back(room, n)), dot3(n, d) - enough)
+        enough += same if looks_at(solids, y, m, best, 1) else 0.0
+        k = climb_below(solids, y, b, along(NOWHERE, -1.0, m), dot3(n, d) - enough)
         if k >= 0:
             s = dot3(n, along(d, 1.0, turned_by(room, corner_of(solids, y, k)))) - offset_of(solids, x, f)
             best = (0, f, s, a, k)
@@ -48,9 +59,10 @@ def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, y, f)
-        enough, m = offset_of(solids, y, f) + best[2] + same, turned_by(room, n)
+        enough, m = offset_of(solids, y, f) + best[2] + ROUNDING * same, turned_by(room, n)
         if dot3(n, back) <= enough:
             continue
+        enough += same if looks_at(solids, x, m, best, 0) else 0.0
         k = climb_below(solids, x, a, along(NOWHERE, -1.0, m), -dot3(m, d) - enough)
         if k >= 0:
             s = dot3(n, turned_back(room, along(corner_of(solids, x, k), -1.0, d))) - offset_of(solids, y, f)

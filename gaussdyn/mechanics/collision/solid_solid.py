@@ -15,7 +15,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .box_box import LIKE_FACE, relative, slim, swap_roles
+from .box_box import ALIGNED, LIKE_FACE, ROUNDING, relative, slim, swap_roles
 from .feature_kinematics import BALL_PLANE
 from .nearest_direction import NOWHERE, row3, way_between
 from .primitives import BORDER, KIND, LEVEL, NONE, SAME, ball, centre_of, line, plane, put, put_edges, put_over_rim
@@ -141,6 +141,30 @@ def other_corners(world: Array, solids: Array, pair: Pair, room: Array, found: A
             put(found, BALL_PLANE, (j, k, i, face_label(solids, x, f)), ball(q, 0.0), plane(along(NONE, top, n), n))
 
 
+@kernel(f"float64({A2}, int64, int64, int64, {A2})", borrows=True)
+def separation(solids: Array, x: int, y: int, f: int, room: Array) -> float:
+    """Return how far solid y is from the plane of face f of x, m."""
+    n = normal_of(solids, x, f)
+    low = corner_of(solids, y, farthest_corner(solids, y, along(NOWHERE, -1.0, turned_back(room, n))))
+    return float(dot3(n, placed(room, low)) - offset_of(solids, x, f))
+
+
+@kernel(f"boolean({A2}, {A2}, {PAIR}, {A2})", borrows=True, rare=True)
+def lies_level(world: Array, solids: Array, pair: Pair, room: Array) -> bool:
+    """Return whether X and Y do not meet now, or have level faces beside the border of f, see `box_box`."""
+    x, y, f, same = int(world[pair[0], BLOCK]), int(world[pair[1], BLOCK]), pair[2], pair[6]
+    level = separation(solids, x, y, f, room) > same
+    begin, end = loop_of(solids, x, f)
+    for row in range(begin, end):
+        first, last = links_of(solids, x, int(solids[row, 0]))
+        for k in range(first, last):
+            beside = int(solids[k, 2])
+            n = normal_of(solids, x, beside)
+            m = turned_by(room, normal_of(solids, y, facing(solids, y, n, room)))
+            level = level or (dot3(n, m) < -ALIGNED and separation(solids, x, y, beside, room) >= -same)
+    return level
+
+
 @kernel(f"float64({A2}, {A2}, {PAIR}, {A2})", borrows=True)
 def deepest(world: Array, solids: Array, pair: Pair, room: Array) -> float:
     """Return how far behind the face of Y a corner of X may be: twice as deep as Y is behind the face of X, at most.
@@ -148,9 +172,7 @@ def deepest(world: Array, solids: Array, pair: Pair, room: Array) -> float:
     What is farther behind has gone past Y, not into it.
     """
     x, y, border = int(world[pair[0], BLOCK]), int(world[pair[1], BLOCK]), pair[5]
-    n = normal_of(solids, x, pair[2])
-    low = corner_of(solids, y, farthest_corner(solids, y, along(NOWHERE, -1.0, turned_back(room, n))))
-    return min(0.0, 2.0 * (dot3(n, placed(room, low)) - offset_of(solids, x, pair[2]))) - border
+    return min(0.0, 2.0 * separation(solids, x, y, pair[2], room)) - border
 
 
 @kernel(f"int64({A2}, {A2}, {PAIR}, {A2}, {A2}, int64)", borrows=True)
@@ -234,17 +256,22 @@ def face_solid(
 ) -> bool:  # fmt: skip
     """Add the contacts of solid j with face f of solid i; return False if it is level with them, see `box_box`."""
     x, y, before = int(world[i, BLOCK]), int(world[j, BLOCK]), found[0, 0]
-    size = max(extent_of(solids, x), extent_of(solids, y))
-    g = facing(solids, y, normal_of(solids, x, f), room)
+    size, n = max(extent_of(solids, x), extent_of(solids, y)), normal_of(solids, x, f)
+    g = facing(solids, y, n, room)
     pair = (i, j, f, g, limit, BORDER * size, SAME * size)
     last = corners_on(world, solids, pair, room, found)
     other_corners(world, solids, pair, room, found)
     begin, end = loop_of(solids, y, g)
     if last == LOOP + 2 * (end - begin):
         return True
-    last = corners_under(world, solids, pair, room, found, last)
+    steep = dot3(n, turned_by(room, normal_of(solids, y, g))) > -LIKE_FACE  # see `box_box.face_face`
+    if not steep:
+        last = corners_under(world, solids, pair, room, found, last)
     last = crossings(world, solids, pair, room, found, last)
-    if slim(room, LOOP + end - begin, last, 3, LEVEL * min(extent_of(solids, x), extent_of(solids, y))):
+    if steep:
+        last = corners_under(world, solids, pair, room, found, last)
+    level = LEVEL * min(extent_of(solids, x), extent_of(solids, y))
+    if slim(room, LOOP + end - begin, last, 3, level) and lies_level(world, solids, pair, room):
         found[0, 0] = before
         return False
     return True
@@ -346,7 +373,7 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
     if max(face[2], edges[2]) > limit:
         return
     whose, f, close = face[0], face[1], -1
-    if edges[2] > face[2] + same:
+    if edges[2] > face[2] + ROUNDING * same:
         like, close = face_like(solids, x, y, edges, room)
         if close >= 0:
             whose, f = like, close

@@ -1,4 +1,4 @@
-"""Sharp edges of boxes that meet edges, and corners on edges: they touch, and what leans on them stands or falls."""
+"""Sharp edges of boxes and meshes that meet, and corners on edges: they touch, and what leans on them stands or falls."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation
 
 from gaussdyn import EventDriven, PlanarSystem, SpatialSystem, audit, simulate
 from gaussdyn.contact import manifolds_near
-from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.collision.shapes import ConvexMesh, HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import box
 from gaussdyn.mechanics.planar.contacts import HalfPlane
-from gaussdyn.mechanics.spatial.bodies import brick
+from gaussdyn.mechanics.spatial.bodies import brick, solid
 
 SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=float)
 LONG, THICK, WIDE = 0.1, 0.005, 0.05  # half sizes of a plank, m
@@ -22,6 +22,13 @@ G = 9.81
 
 def quaternion(turn):
     return np.roll(turn.as_quat(), 1)
+
+
+def body_of(shape, name, half):
+    """Return a brick as a box or as a mesh."""
+    if shape == "box":
+        return brick(name, mass=1.0, half=half)
+    return solid(name, ConvexMesh(vertices=SIGNS * half), density=1.0 / (8.0 * np.prod(half)))
 
 
 def pair_of_bricks(seed, kind):
@@ -41,13 +48,12 @@ def pair_of_bricks(seed, kind):
     return halves, (lower, upper), top.mean(axis=0) - low.mean(axis=0)
 
 
+@pytest.mark.parametrize("shape", ["box", "mesh"])
 @pytest.mark.parametrize("kind", ["parallel", "crossed", "corner"])
-def test_edges_and_corners_that_touch_are_contacts_without_a_gap(kind):
+def test_edges_and_corners_that_touch_are_contacts_without_a_gap(kind, shape):
     for seed in range(40):
         halves, turns, way = pair_of_bricks(seed, kind)
-        system = SpatialSystem(
-            bodies=[brick(name, mass=1.0, half=half) for name, half in zip("ab", halves, strict=True)]
-        )
+        system = SpatialSystem(bodies=[body_of(shape, name, half) for name, half in zip("ab", halves, strict=True)])
         places = {name: (*(k * way), *quaternion(turn)) for k, (name, turn) in enumerate(zip("ab", turns, strict=True))}
         (pair,) = manifolds_near(system, system.state(places), reach=1e-6)
         assert abs(pair.distance) <= 1e-13, seed
@@ -60,9 +66,9 @@ def place_of(lean):
     return LONG * np.sin(lean) + THICK * np.cos(lean), LONG * np.cos(lean) + THICK * np.sin(lean)
 
 
-def frame(lean, mu, shift=0.0):
+def frame(lean, mu, shift=0.0, shape="box"):
     """Return two planks that lean against each other, edge on edge, one of them `shift` farther along the edge."""
-    (x, z), planks = place_of(lean), [brick(name, mass=1.0, half=(THICK, WIDE, LONG)) for name in ("left", "right")]
+    (x, z), planks = place_of(lean), [body_of(shape, name, (THICK, WIDE, LONG)) for name in ("left", "right")]
     system = SpatialSystem(bodies=planks, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=mu))
     turn = quaternion(Rotation.from_euler("y", lean))
     return system, system.state({"left": (-x, 0.0, z, *turn), "right": (x, shift, z, *turn * [1, 1, -1, 1])})
@@ -87,12 +93,12 @@ def friction_needed(lean):
     return np.abs(force[:, 1] / force[:, 0]).max()
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.02])
+@pytest.mark.parametrize(("shape", "shift"), [("box", 0.0), ("box", 0.02), ("mesh", 0.02)])
 @pytest.mark.parametrize("lean", first(2, [0.2, 0.4, 0.3, 0.6]))  # above pi / 8 tops face the other plank
-def test_planks_that_lean_on_each_other_stand_where_friction_holds_them(lean, shift):
+def test_planks_that_lean_on_each_other_stand_where_friction_holds_them(lean, shape, shift):
     needed = friction_needed(lean)
     for share, stands in ((1.02, True), (0.98, False)):
-        system, state = frame(lean, share * needed, shift)
+        system, state = frame(lean, share * needed, shift, shape)
         run = simulate(system, state, 0.1, stepper=EventDriven())
         assert run.status == "COMPLETED", run.stop
         assert (np.abs(run.q[-1] - state.q).max() < 1e-12) == stands

@@ -76,31 +76,26 @@ def relative(world: Array, i: int, j: int, room: Array) -> bool:
 
 
 @kernel(f"float64({A2}, {V3}, {V3}, int64)", borrows=True)
-def separation(C: Array, ha: Vector, hb: Vector, face: int) -> float:
-    """Return how far two boxes are apart along a face axis (0-2 of A, 3-5 of B), m."""
-    k = face % 3
-    if face < 3:
-        return abs(C[3, k]) - ha[k] - (abs(C[k, 0]) * hb[0] + abs(C[k, 1]) * hb[1] + abs(C[k, 2]) * hb[2])
-    return abs(C[4, k]) - hb[k] - (abs(C[0, k]) * ha[0] + abs(C[1, k]) * ha[1] + abs(C[2, k]) * ha[2])
-
-
-@kernel(f"boolean({A2}, int64, int64)", borrows=True)
-def along_each_other(C: Array, first: int, second: int) -> bool:
-    """Return whether a face axis of A, 0-2, and one of B, 3-5, are parallel, all but a thousandth."""
-    return bool(first < 3 <= second and abs(C[first, second - 3]) > ALIGNED)
+def separation(C: Array, ha: Vector, hb: Vector, a: int) -> float:
+    """Return how far two boxes are apart along axis a of A, m."""
+    return abs(C[3, a]) - ha[a] - (abs(C[a, 0]) * hb[0] + abs(C[a, 1]) * hb[1] + abs(C[a, 2]) * hb[2])
 
 
 @kernel(f"Tuple((int64, float64))({A2}, {V3}, {V3}, float64)", borrows=True)
 def best_face(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, float]:
     """Return the face axis (0-2 of A, 3-5 of B) of largest separation, and that separation.
 
-    Of faces that lie along each other the first one, if it is as good but for `same`, else but for rounding.
+    Of faces along each other that of A, if it is as good but for `same`; of others the first, but for rounding.
     """
-    best, face = -1e300, 0
-    for a in range(6):
+    best, face, rounding = -1e300, 0, ROUNDING * same
+    for a in range(3):
         s = separation(C, ha, hb, a)
-        if s > best + (same if along_each_other(C, face, a) else ROUNDING * same):
+        if s > best + rounding:
             best, face = s, a
+    for b in range(3):
+        s = abs(C[4, b]) - hb[b] - (abs(C[0, b]) * ha[0] + abs(C[1, b]) * ha[1] + abs(C[2, b]) * ha[2])
+        if s > best + rounding and (s > best + same or face >= 3 or abs(C[face, b]) < ALIGNED):
+            best, face = s, 3 + b
     return face, best
 
 
@@ -343,7 +338,7 @@ def lies_level(C: Array, hx: Vector, hy: Vector, same: float) -> bool:
     """Return whether faces of X and Y that lie along each other are level: the boxes do not overlap across them."""
     for a in range(3):
         for b in range(3):
-            if along_each_other(C, a, 3 + b) and separation(C, hx, hy, a) >= -same:
+            if abs(C[a, b]) > ALIGNED and separation(C, hx, hy, a) >= -same:
                 return True
     return False
 

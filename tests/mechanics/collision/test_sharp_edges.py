@@ -1,4 +1,4 @@
-"""Sharp edges of boxes and meshes that meet, and corners on edges: they touch, and what leans on them stands or falls."""
+"""Sharp edges of boxes and meshes that meet, and corners on edges: they touch; what leans on them stands or falls."""
 
 from __future__ import annotations
 

@@ -69,6 +69,8 @@ class Instant(Place):
         The largest force (generalised ones and reactions, N), and the largest of `a` and of `free`, m/s^2.
     shared : bool
         Whether redundant reactions have been put inside their cones.
+    plenty : float
+        Force, N: so far inside cones shared reactions are anywhere farther inside. inf where none are shared.
     side : float
         Sign of det G M^-1 B where contacts slide, 0 if unknown: where it changes reactions have a pole (Painleve).
     """
@@ -79,6 +81,7 @@ class Instant(Place):
     free: Array
     sizes: tuple[float, float, float]
     shared: bool = False
+    plenty: float = math.inf
     side: float = 0.0
 
 

@@ -29,7 +29,7 @@ from ..contact_modes import Mode, Modes, direction, held_components, limit_of, p
 from ..recorded_arcs import Trail
 from .guards import Guard, guards_of
 from .phase_state import Instant, Place, dependent, largest, over_mass, side_of
-from .redundant_reactions import Cones, coupled, inside
+from .redundant_reactions import INSIDE, Cones, coupled, inside
 
 if TYPE_CHECKING:
     from .compiled.phase_arrays import CompiledPhase
@@ -164,15 +164,21 @@ class Phase:
         return Instant(t, q, v, rows, M, h, a, forces, B.T @ r + given, free, sizes, side=side)
 
     def conditions(self, now: Instant) -> Array:
-        """Return how far every guard is from the end of the phase; >= 0 within it."""
-        return np.array([guard.value(now) for guard in self.guards])
+        """Return how far every guard is from the end of the phase; >= 0 within it.
+
+        Shared reactions well inside their cones are somewhere there, from state to state elsewhere: no condition.
+        """
+        return np.array(
+            [min(guard.value(now), now.plenty if guard.unit == "force" else np.inf) for guard in self.guards]
+        )
 
     def sharing(self, now: Instant) -> Instant:
         """Return the instant, with redundant reactions outside their cones replaced by others inside, if any are."""
         if not self.redundant or now.shared or all(g.unit != "force" or g.value(now) >= 0.0 for g in self.guards):
             return now
         forces = self._shared(now)
-        return replace(now, r=forces, sizes=(largest(now.h, *forces), *now.sizes[1:]), shared=True)
+        sizes, plenty = (largest(now.h, *forces), *now.sizes[1:]), INSIDE * largest(*now.r)
+        return replace(now, r=forces, sizes=sizes, shared=True, plenty=plenty)
 
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""

@@ -166,7 +166,7 @@ def test_a_house_of_cards_stands_and_shares_are_asked_for_a_few_times(monkeypatc
     """Reactions well inside their cones were elsewhere at every look: each stretch was halved to the end."""
     asked = []
     monkeypatch.setattr(redundant_reactions, "linprog", lambda *a, **k: asked.append(None) or linprog(*a, **k))
-    system, state = house(0.42, 0.5)
+    system, state = house(0.3, 0.5)
     run = simulate(system, state, 0.05, stepper=EventDriven())
     assert run.status == "COMPLETED", run.stop
     assert np.abs(run.q[-1] - state.q).max() < 1e-12

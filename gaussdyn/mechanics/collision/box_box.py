@@ -78,7 +78,7 @@ def relative(world: Array, i: int, j: int, room: Array) -> bool:
 @kernel(f"float64({A2}, {V3}, {V3}, int64)", borrows=True)
 def separation(C: Array, ha: Vector, hb: Vector, a: int) -> float:
     """Return how far two boxes are apart along axis a of A, m."""
-    return abs(C[3, a]) - ha[a] - (abs(C[a, 0]) * hb[0] + abs(C[a, 1]) * hb[1] + abs(C[a, 2]) * hb[2])
+    return float(abs(C[3, a]) - ha[a] - (abs(C[a, 0]) * hb[0] + abs(C[a, 1]) * hb[1] + abs(C[a, 2]) * hb[2]))
 
 
 @kernel(f"Tuple((int64, float64))({A2}, {V3}, {V3}, float64)", borrows=True)

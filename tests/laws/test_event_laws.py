@@ -303,6 +303,7 @@ def test_a_capsule_that_jams_ends_with_the_contact_whose_reaction_has_no_bound()
     assert run.status == "STOPPED"
     assert "b0:c1/floor" in run.stop.reason
     assert "grows without bound" in run.stop.reason
+    assert [one.verify() for one in run.certificates] == [True]
     checked = audit(run, system)
     assert checked.passed, checked.explain()
 

@@ -19,10 +19,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ...arrays import Array, scalar
+from ...arrays import EPS, Array, scalar
 from ...contact.active_set import OmegaStatus, active_set
 from ...contact.assemble import assemble, start_of_blocks
 from ...contact.manifolds import check_borders
+from ...contact.resolve import NO_MOTION, resolve
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError, interrupts
 from ...mechanics.rows import Row
@@ -39,7 +40,7 @@ from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
 from .clear_events import PassedSteps, clear_steps, more_clear_steps, rows_beside
-from .event_loop import begin, onward
+from .event_loop import BEYOND, begin, onward
 from .phase_integrator import Accuracy, Crowded, Slow, Stiff, Stuck, Unbounded
 from .phase_state import HARDLY, SETTLED
 from .rank_watch import jam_of, nearly_dependent
@@ -48,6 +49,7 @@ from .segment import Segment, number_in
 from .simultaneous_contacts import rounding
 from .user_events import NamedEvent, UserEvent, events_of
 
+AWAY = 1e-4  # m/s, times max(1, |v|): so far at most velocities go beyond a pole until no motion obeys the laws
 KEPT = 16  # states of a motion on its way: where it fails its record ends at the last of them at which laws hold
 
 
@@ -386,8 +388,39 @@ def _stuck(segment: Segment, error: Exception) -> Solution:
         jam = "" if segment.phase is None else jam_of(segment.phase, segment.place())
         bound = "" if isinstance(error, Crowded) else "a reaction may grow without bound"
         guess = "; ".join(filter(None, (jam, bound)))
-    words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}."
-    return Solution(problem=None, status=Status.UNDECIDED, message=words)
+    words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}"
+    if not isinstance(error, (Crowded, Slow, Stiff)) and (proof := _refuted_beyond(segment)) is not None:
+        ahead, said = proof
+        return said.but(message=f"{words}. Beyond it, {ahead:.1e} s along its accelerations: {said.message}")
+    return Solution(problem=None, status=Status.UNDECIDED, message=f"{words}.")
+
+
+def _refuted_beyond(segment: Segment) -> tuple[float, Solution] | None:
+    """Return the proof that no motion obeys the laws shortly beyond where one is stuck, and how long beyond that is, s.
+
+    At a pole accelerations still lead across it; on its other side its modes are refuted. Once is not enough: by
+    rounding it may be so on one digit and not on the next.
+    """
+    phase, task = segment.phase, segment.task
+    if phase is None:
+        return None
+    try:
+        a = phase.instant(segment.t, segment.q, segment.v).a
+    except np.linalg.LinAlgError:
+        return None
+    most = AWAY * max(1.0, float(np.abs(segment.v).max(initial=0.0)))
+    ahead, found = EPS * max(1.0, abs(segment.t)), None
+    while ahead <= BEYOND * max(1.0, abs(segment.t)) and ahead * float(np.abs(a).max(initial=0.0)) <= most:
+        q = segment.system.move(segment.q, segment.v, ahead)
+        there = State(t=segment.t + ahead, q=q, v=segment.v + ahead * a)
+        dynamics = snapshot(segment.system, there, activation=task.accuracy.activation, control=task.control)
+        said = resolve(dynamics, thorough=False)
+        refuted = said.status in NO_MOTION
+        if refuted and found is not None:
+            return found
+        found = (ahead, said) if refuted else None
+        ahead *= 4.0
+    return None
 
 
 def _storm(segment: Segment, crowd: float) -> Solution:

@@ -113,7 +113,7 @@ def choose(
     sizes : (float, float)
         What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together.
     """
-    here, failure = list[Chosen](), None
+    here, lawful, failure = list[Chosen](), list[Modes](), None
     for modes in guesses:
         phase = aligned(setting.phase(modes, place.rows), place, HOLDS)
         now = holds(phase, place, activation, sizes=sizes)
@@ -134,8 +134,11 @@ def choose(
         now = holds(phase, place, activation, sizes=sizes)
         if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)
-    if failure is None and (relieved := _relieved(setting, place, guesses, activation, later, sizes)) is not None:
-        return relieved
+        lawful.append(read)
+    if failure is None:
+        relieved = _relieved(setting, place, [*guesses, *lawful], activation, later, sizes)
+        if relieved is not None:
+            return relieved
     return Chosen(phase=None, failure=_named(setting, place, guesses, failure))
 
 

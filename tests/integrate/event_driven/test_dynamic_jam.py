@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from random_scenes import mixed
 
-from gaussdyn import State, build
+from gaussdyn import EventDriven, State, build, simulate
 from gaussdyn.integrate.contact_modes import CLOSED
 from gaussdyn.integrate.event_driven.phase_state import Place
 from gaussdyn.integrate.event_driven.rank_watch import jam_of
@@ -48,3 +49,22 @@ def test_a_jam_is_named_at_the_pole_and_not_beside_it(mu, mass, bottom):
         said = jam_of(phase, place)
         assert (f"the reaction of {TIP} is determined no longer: " in said) == expected
         assert bool(said) == expected
+
+
+def test_a_jam_is_proved_by_a_state_just_beyond_the_pole():
+    """A capsule slides on one end, beside another one at rest: its friction turns the slip to where A = 0 at b < 0."""
+    system, _ = mixed(3, 1)
+    q = (
+        0.1800444878691, 0.04653936012666, 0.2028180868053,
+        -0.2061953205426, -0.1850957780685, 0.6419905652147, 0.7148924093197,
+        -0.3693094438494, 0.05694103123275, 0.07864393954584,
+        0.6920562854694, -0.7054443039639, 0.04845961210035, 0.1451140852647,
+    )  # fmt: skip
+    v = (
+        -0.3664441136572, -0.0721828495635, -0.192230895124, 0.6588591867576, 0.179469201681, -1.711457127078,
+        -0.4203168279885, -0.05841967491696, 0.0, 0.0, 0.0, -5.395931008296,
+    )  # fmt: skip
+    run = simulate(system, State(t=0.5937, q=q, v=v), 0.6, stepper=EventDriven(), project=True)
+    assert run.status == "STOPPED"
+    assert "the reaction of b0:c1/floor" in run.stop.reason
+    assert [(one.t, one.outcome, one.verify()) for one in run.certificates] == [(run.t[-1], "NONE", True)]

@@ -19,6 +19,7 @@ from ..._jit import A1, A2, kernel
 from ...arrays import EPS, Array
 from ..dop853 import STAGES, Piece
 from .guards import Guard
+from .simultaneous_contacts import LOCATED as KNOWN
 
 GRAZE = 1e-12  # m: a lowest gap within this of zero is neither a touch nor a miss
 DEPTH = 12  # halvings of a stretch
@@ -192,7 +193,22 @@ class Search:
         """Return the first crossing between two instants, None if no condition falls below zero, and grazes before."""
         if not self.phase.guards:
             return None, ()
-        return self._between(self._lifted(before), self._lifted(after), DEPTH)
+        found, grazes = self._between(self._lifted(before), self._lifted(after), DEPTH)
+        return (found if found is None else self._at_an_end(found, before.t, after.t)), grazes
+
+    def _at_an_end(self, found: Crossing, begin: float, end: float) -> Crossing:
+        """Return the end of a feature where a force falls below zero just there, else the crossing that was found.
+
+        Beyond its end a contact curves in another way: forces jump there, and say nothing of what comes.
+        """
+        ends = [k for k, guard in enumerate(self.phase.guards) if guard.kind == "end"]
+        if found.guard.unit != "force" or not ends:
+            return found
+        moment = KNOWN * max(1.0, abs(found.t))
+        low, high = max(found.t - moment, begin), min(found.t + moment, end)
+        g = self._lifted(self.look(high)).g
+        passed = [self._cut(low, high, k) for k in ends if g[k] < 0.0]
+        return min(passed, key=lambda one: one.t, default=found)
 
     def _lifted(self, now: Seen) -> Seen:
         """Return conditions with their offsets; where reactions are redundant only the least of them says something."""

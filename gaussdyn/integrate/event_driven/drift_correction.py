@@ -19,13 +19,18 @@ GAP, RATE = 1e-13, 1e-13  # m, m/s: less is left as it is, times max(1, |q|) and
 PASSES = 5
 
 
-def held(system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple[Row, ...]) -> tuple[Array, Array]:
-    """Return q and v with closed gaps and held rates at zero; the very same ones where they are."""
+def held(
+    system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple[Row, ...], least: float = RATE
+) -> tuple[Array, Array]:  # fmt: skip
+    """Return q and v with closed gaps and held rates at zero; the very same ones where they are.
+
+    Rates up to `least` (m/s, times max(1, |v|)) are left as they are.
+    """
     q, rows = placed(system, modes, t, q, v, rows)
     moving = [(row, held_components(row, modes[row.id])) for row in rows if row.level != "acceleration"]
     rates = [rate for row, at in moving for rate in row.rate[at].tolist()]
     off = max(map(abs, rates), default=0.0)
-    if off <= RATE or off <= RATE * largest(v):
+    if off <= least or off <= least * largest(v):
         return q, v
     return q, stilled(system.mass(q), v, np.vstack([row.J[at] for row, at in moving]), np.array(rates))
 

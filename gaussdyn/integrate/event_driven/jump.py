@@ -23,7 +23,7 @@ from ..impact.problem import one_sided
 from ..impact.zeno import Rebound
 from ..mode_changes import Change, ChangeKind, kind_of
 from .compiled.phase_arrays import CompiledPhase
-from .drift_correction import held, placed
+from .drift_correction import RATE, held, placed
 from .event_location import Seen
 from .flow import ARMED, SETTLED
 from .guards import ONSET
@@ -35,6 +35,7 @@ from .smooth_phase import Phase
 
 WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
 ENDLESS = 1e-7  # part of their speed that single impacts take away: with less they do not come to rest
+STARTS = {"slip", "roll"}  # from rest: in space errors of the velocities would give them a direction
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
@@ -73,7 +74,9 @@ def settle(
             guesses.insert(0, first_modes(place.rows, still, activation))
     else:  # what is passed on to another feature here ends, also where the end of the first is not reached to rounding
         guesses = after_event({**known, **dict.fromkeys(twice & known.keys(), OPEN)}, place, fired, activation)
-    q, v = held(segment.system, guesses[0], segment.t, segment.q, segment.v, place.rows)
+    starting = {row.id: known[row.id] for row in place.rows if row.size > 2 and fired.get(row.id, set()) & STARTS}
+    modes, least = {**guesses[0], **starting}, 0.0 if starting else RATE
+    q, v = held(segment.system, modes, segment.t, segment.q, segment.v, place.rows, least)
     if not (q is segment.q and v is segment.v):
         q, v = _apart(segment, place.rows, guesses[0], q, v)
         moved = replace(segment, q=q, v=v).place()

@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from random_scenes import mixed
 from scipy.integrate import solve_ivp
 
 from gaussdyn import State, outcome, resolve, simulate, snapshot
@@ -131,3 +132,28 @@ def test_after_the_fold_comes_the_slip_that_is_left():
     assert 0.0 < N < 0.5 * nodding.reaction(y)[2]
     assert np.linalg.norm(slip) > 10.0
     assert frame[1:] @ (N * push + free) == pytest.approx(slip, rel=2e-3)
+
+
+def test_errors_of_the_velocities_give_a_slip_from_rest_no_direction():
+    """A ball sticks on another one until its friction is used up: its rate there, 1e-12 m/s, lies across its slip."""
+    system, _ = mixed(3, 9735)
+    q = (
+        -0.2766884570202, -0.1365078961179, 0.1940503637605,
+        0.586559400652, -0.586559400652, -0.3949026076221, 0.3949026076221,
+        -0.1256580209394, -0.1992043736777, 0.5588849396338,
+        0.6631123948147, 0.5566153825424, 0.2595424682281, -0.4279006601378,
+        0.04839387388317, -0.08921055070139, 0.8109262767481,
+        -0.05505408224698, 0.1486613683434, 0.9284657008546, 0.3358873143284,
+    )  # fmt: skip
+    v = (
+        -0.719099604108, -0.4128803384858, 0.0, 0.0, 0.3140395712351, 0.0,
+        -0.4630780855161, -0.6717179103721, 0.0, 1.2732418413, 0.387928588951, -2.044710223805,
+        0.4570751443002, 0.1029858750539, -0.9735190545295, 6.312200309093, 12.04002392222, -1.334621736545,
+    )  # fmt: skip
+    run = simulate(system, State(t=0.3421, q=q, v=v), 0.3424, stepper=EventDriven(), project=True)
+    assert run.status == "COMPLETED", run.stop
+    assert [(event.kind, event.id) for event in run.events] == [("slip", "b1/b2")]
+    k = run.t.tolist().index(run.events[0].t)
+    at = run.state(k)
+    row = next(row for row in system.near(at.t, at.q, at.v, 0.0).rows(at.t, at.q, at.v) if row.id == "b1/b2")
+    assert np.abs(row.rate).max() < 1e-14

@@ -19,7 +19,9 @@ body those that close first; one that joined and does not push leaves.
 friction, with several contacts or with unequal eps the work of all impulses can be positive. And laws at the end of a
 step, where it turns the contact, are met by an impulse at its middle only to O(dt). In such steps the laws hold at the
 midpoint, where the work of the impulses is p . (u+ + u-) / 2, and if that is still positive the largest fraction of all
-restitution is kept for which it is not: without restitution it is p . u+ - p . W p / 2 <= 0.
+restitution is kept for which it is not: without restitution it is p . u+ - p . W p / 2 <= 0. A free body is not struck
+where a contact hardly approaches and bears no more than loads bring in a step (STRUCK, LOADED): what is handed over from
+one feature to another pushes on, and the small rates that laws at a midpoint leave are no impacts.
 
 **Joints that depend on one another.** A mechanism that moves although a count of its freedoms says that it should not
 (Bricard's six hinges) has a Jacobian that loses rank on its constraints only. The midpoint lies O(dt^2) beside them:
@@ -73,4 +75,6 @@ WORSE = 4.0  # times the residual: the reactions are other ones, and its roundin
 GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped would go on shrinking until its square vanishes
 
 # energy
+STRUCK = 0.1  # of what loads bring in a step to the rate of a gap: a contact that approaches by less is not struck
+LOADED = 4.0  # of the same: what its impulse stops, if it is that of loads
 SMALL = 1e-10  # of the kinetic energy: gain of one step that is not worth a word

@@ -1,4 +1,4 @@
-"""Which contacts of free bodies act within a step, and where, compiled; the rules are those of `closing`."""
+"""Which contacts of free bodies act within a step, and where, compiled; the rules are those of `scheme`."""
 
 from __future__ import annotations
 

@@ -5,22 +5,36 @@ from __future__ import annotations
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
 from ...impact.restitution_scaling import GAIN
-from ..scheme import SMALL
-from .active_contacts import place_acting
+from ..scheme import LOADED, SMALL, STRUCK
+from .active_contacts import approach, place_acting
 from .body_kinematics import renew
 from .records import ACTS, FEATURES, JOINED, WHICH, Bodies, BodySolver, BodySpan, BodyStep, Projection
 
 
+@kernel("boolean(BodyStep, BodySolver, int64)", borrows=True)
+def loaded(step: BodyStep, solver: BodySolver, c: int) -> bool:
+    """Return whether the impulse of a contact is one of loads: it and the approach are what these bring in a step."""
+    x, R, v, free, row = step.poses.x[1], step.poses.R[1], step.state.v, step.state.free, step.poses.rows[0]
+    f = step.acting.marks[WHICH, c]
+    at, pair = step.poses.geometry[1, f], step.features.bodies[f]
+    before = approach(at, pair, x, R, v, row)
+    brought = before - approach(at, pair, x, R, free, row)
+    return bool(-before <= STRUCK * brought and solver.iterate.p[c, 0] <= LOADED * brought * solver.problem.rho[c])
+
+
 @kernel("int64(BodyStep, BodySolver)", borrows=True)
 def find_impact(step: BodyStep, solver: BodySolver) -> int:
-    """Return the feature with the largest impulse of those that have just closed or rebound; -1 without any."""
+    """Return the feature with the largest impulse of those that have just closed or rebound; -1 without any.
+
+    Those that only bear loads do not count, see `loaded`.
+    """
     numbers, bounce, found, most = step.acting.marks, step.acting.bounce, -1, 0.0
     impulse, p = step.state.impulse, solver.iterate.p
     for c in range(solver.problem.contacts.first[-1]):
         f = numbers[WHICH, c]
         rebounds = bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0
         better = p[c, 0] > most or (p[c, 0] == most and f < found)
-        if p[c, 0] > 0.0 and better and (rebounds or not impulse[f, 0] > 0.0):
+        if p[c, 0] > 0.0 and better and (rebounds or not impulse[f, 0] > 0.0) and not loaded(step, solver, c):
             found, most = f, p[c, 0]
     return found
 

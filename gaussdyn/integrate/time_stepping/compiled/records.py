@@ -15,6 +15,7 @@ from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....linalg.block_lu import Ordering
+from ..extrapolation import Trail
 
 A4 = "float64[:,:,:,::1]"
 OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED, PLACE = range(10)  # rows of `Index.marks` and `Aside.marks`
@@ -293,7 +294,7 @@ class BodyStep(NamedTuple):
     touched: IntArray
 
 
-@record("BodyProblem", "Ordering", "BodyWork", "Iterate")
+@record("BodyProblem", "Ordering", "BodyWork", "Iterate", "Trail")
 class BodySolver(NamedTuple):
     """The contact problem of the step, and Newton's method on it.
 
@@ -305,12 +306,15 @@ class BodySolver(NamedTuple):
     work : BodyWork
         The factors at hand may serve the next step.
     iterate : Iterate
+    trail : Trail
+        The velocities that the last passes were given and gave, body after body.
     """
 
     problem: BodyProblem
     ordering: Ordering
     work: BodyWork
     iterate: Iterate
+    trail: Trail
 
 
 @record("Aside", "BodyProblem", "Ordering", "BodyWork", "Iterate")

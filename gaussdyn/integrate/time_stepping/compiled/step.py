@@ -24,6 +24,7 @@ from ....contact.free_bodies.one_island import POLISHED
 from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import block_multiply, copy_rows, relative_motion
 from ....mechanics.collision.feature_kinematics import chart_at
+from ..extrapolation import DEPTH, USED, extrapolate, forget_passes, note_pass
 from ..scheme import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import hopeless, stalled
 from .active_contacts import find_acting, find_late, place_acting, rates_at, recall
@@ -50,6 +51,7 @@ from .rest_correction import settle, take_up
 NEXT, ENDS, JOINS, LEAVES = range(4)  # what follows passes that have settled
 FEW_FACTORS, GRADED, MOST_FACTORS = 8, 30, 60  # before the term is graded, of these steps, and where E says little
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
+TRUSTED = 20  # extrapolated guesses, before passes are given up
 WORTHWHILE = 0.01  # by two passes: where bodies are held in loops that gain less, they are not worth their price
 
 
@@ -293,15 +295,37 @@ def end_passes(step: BodyStep, solver: BodySolver, span: BodySpan, late: int, go
     return ENDS if left or not leave_idle(step, solver) else LEAVES
 
 
+@kernel("void(BodySolver)", borrows=True)
+def weigh_velocities(solver: BodySolver) -> None:
+    """Put the masses by which changes of velocities are compared."""
+    weight, M = solver.trail.weight, solver.problem.M
+    for i in range(len(M)):
+        for k in range(3):
+            weight[6 * i + k], weight[6 * i + 3 + k] = M[i, 3, 0], M[i, k, k]
+
+
 @kernel("boolean(BodyStep, BodySolver, float64, float64, float64, int64)", borrows=True)
-def give_up(step: BodyStep, solver: BodySolver, change: float, last: float, earlier: float, passes: int) -> bool:
-    """Return whether passes that have not settled will not, or cost more than the laws at the middle of the step."""
+def guess_again(step: BodyStep, solver: BodySolver, change: float, last: float, earlier: float, passes: int) -> bool:
+    """Put the guess of v+ for the next pass; False if there shall be none: the laws at the middle are cheaper.
+
+    It is what the last pass has led to, or, where passes would not settle in those that are left, several together;
+    these tell little with more pairs of bodies than differences between passes that count.
+    """
+    guess, v, trail = step.state.guess, solver.iterate.v, solver.trail
+    note_pass(trail, guess.reshape(-1), v.reshape(-1))
+    take_guess(v, guess)
     if step.laws[MIDDLE] != 0.0:
-        return False
-    if hopeless(change, last, earlier, MAX_PASSES - passes):
         return True
+    lost = hopeless(change, last, earlier, MAX_PASSES - passes)
     slow = passes > 2 and change > max(WORTHWHILE * earlier, NEARLY)
-    return bool(slow and looped(solver.problem, solver.iterate.p, step.touched))
+    if (slow or lost) and looped(solver.problem, solver.iterate.p, step.touched):
+        return False
+    if lost and (trail.counts[USED] >= TRUSTED or len(solver.problem.contacts.pair) > DEPTH):
+        return False
+    if lost or trail.counts[USED] > 0:
+        weigh_velocities(solver)
+        extrapolate(trail, guess.reshape(-1))
+    return True
 
 
 @kernel("void(BodyStep)", borrows=True)
@@ -328,6 +352,7 @@ def solve_step(
     settled = False  # whether passes change nothing more
     fine = False  # whether the last answer was a full one: a rough one may not have moved at all
     joined, left = given, False  # whether contacts may have joined, and idle ones have left again
+    forget_passes(solver.trail)
     if not given:
         forget_joined(step)
     while passes < begun + MAX_PASSES:
@@ -343,6 +368,7 @@ def solve_step(
             break
         if said != NEXT:
             last, earlier, begun, settled, factored = np.inf, np.inf, passes, False, False
+            forget_passes(solver.trail)
             joined, left = joined or said == JOINS, left or said == LEAVES
             continue
         # solve, as exactly as the last change is worth
@@ -360,12 +386,13 @@ def solve_step(
         change = largest_change(solver.problem.M, solver.problem.h, solver.iterate.v, step.state.guess)
         if change == np.inf:
             break
-        take_guess(solver.iterate.v, step.state.guess)
         settled = goal >= E and (change <= SETTLED or (fine and stalled(change, last, earlier)))
+        if settled:
+            take_guess(solver.iterate.v, step.state.guess)
         if goal >= E and change == 0.0 and late == 0 and not joined and held_push(step, solver, projection):
             code = DONE
             break
-        if not settled and give_up(step, solver, change, last, earlier, passes - begun):
+        if not settled and not guess_again(step, solver, change, last, earlier, passes - begun):
             break
         last, earlier, fine = change, last if last > SETTLED else np.inf, bool(goal >= E)
     whole = factored and passes == 1 and not joined and alpha == FINE

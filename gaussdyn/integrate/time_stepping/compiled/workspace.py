@@ -13,6 +13,7 @@ from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts
 from ....linalg.block_lu import Ordering
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
+from ..extrapolation import trail_of
 from ..scheme import PASSES
 from .records import (
     FEATURES,
@@ -202,7 +203,7 @@ class Workspace:
             BodyWork._make((np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *[x[:n] for x in by_body], mode))
             for (*by_row, mode), by_body in zip(self.by_row, self.by_body, strict=True)
         )
-        solver = BodySolver(self.problem, self.ordering, self.work, self.iterate)
+        solver = BodySolver(self.problem, self.ordering, self.work, self.iterate, trail_of(6 * n))
         projection = Projection(self.aside, self.beside, self.ordering, self.bench, self.iterate)
         if self.solver is None:
             self.solver, self.projection = Held(solver), Held(projection)

@@ -20,8 +20,8 @@ friction, with several contacts or with unequal eps the work of all impulses can
 step, where it turns the contact, are met by an impulse at its middle only to O(dt). In such steps the laws hold at the
 midpoint, where the work of the impulses is p . (u+ + u-) / 2, and if that is still positive the largest fraction of all
 restitution is kept for which it is not: without restitution it is p . u+ - p . W p / 2 <= 0. A free body is not struck
-where a contact hardly approaches and bears no more than loads bring in a step (STRUCK, LOADED): what is handed over from
-one feature to another pushes on, and the small rates that laws at a midpoint leave are no impacts.
+where a contact hardly approaches and bears no more than loads bring in a step (STRUCK, LOADED): what one feature hands
+over to another pushes on, and the small rates that laws at a midpoint leave are no impacts.
 
 **Joints that depend on one another.** A mechanism that moves although a count of its freedoms says that it should not
 (Bricard's six hinges) has a Jacobian that loses rank on its constraints only. The midpoint lies O(dt^2) beside them:

@@ -158,7 +158,7 @@ class Worlds:
         InputError
             A control of another shape, NaN, n < 1; a function of the system returns NaN.
         """
-        from ..time_stepping.core.outside.lazy_step import spans_of
+        from ..time_stepping.core.outside.spans import spans_of
 
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise InputError("n", repr(n), "a number of steps, 1 and more", "Write n=1.")

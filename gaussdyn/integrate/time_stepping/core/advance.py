@@ -24,8 +24,9 @@ from ..per_thread import place_of
 from .endings import STIFF, Ending
 from .outside.cut_steps import InPieces, end_of_cut
 from .outside.late_contacts import Joins, advance_listing, restrict
-from .outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, remembered, spans_of, stretch_of
+from .outside.lazy_step import CompiledStep, KeptSteps, edges, others_of, remembered, stretch_of
 from .outside.many_steps import ManySteps
+from .outside.spans import spans_of
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
 from .planar_model import listed
 from .python_system import vast

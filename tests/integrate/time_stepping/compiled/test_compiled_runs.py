@@ -9,7 +9,7 @@ from gaussdyn.integrate.run import checkpoints as archive
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.compiled.step import DONE, HARD
-from gaussdyn.integrate.time_stepping.core.outside.lazy_step import spans_of
+from gaussdyn.integrate.time_stepping.core.outside.spans import spans_of
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw

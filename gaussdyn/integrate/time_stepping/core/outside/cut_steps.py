@@ -22,7 +22,8 @@ from .....mechanics.state import State
 from .....programs.solution.status import Status
 from ....stepper import CUT, Step
 from ....stretch import Late
-from .lazy_step import CompiledStep, spans_of
+from .lazy_step import CompiledStep
+from .spans import spans_of
 
 if TYPE_CHECKING:
     from ...moreau_jean import MoreauJean

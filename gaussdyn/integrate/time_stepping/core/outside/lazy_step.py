@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from ...moreau_jean import MoreauJean
 
 BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
-PAGE = 1024  # spans that are made at once
 SOLVED = (*MODES, "active", "inactive")  # modes of contact problems, by their numbers
 
 
@@ -447,33 +445,6 @@ def _notes(of: KeptSteps) -> tuple[Note, ...]:
     found: list[Note] = [(k, UNSETTLED if a > 0 else CROWDED, ids[abs(a) - 1]) for k, a in enumerate(at) if a]
     within = [] if of.ahead is None else np.flatnonzero(of.ahead[:, 0]).tolist()
     return tuple(sorted(found + [(k, SHORTENED, of.cut(k)) for k in within]))
-
-
-def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
-    """Return start, length and end of up to n steps, none beyond `t_max`."""
-    spans: list[tuple[float, float, float]] = []
-    dt = stepper.dt
-    horizon, k = min(t_max, t + (n + 2) * dt), round(t / dt)
-    if t == k * dt and horizon < t_max:
-        page, first = divmod(k, PAGE)
-        return _page(page, dt)[first : first + n].copy() if first + n <= PAGE else _whole(k, n, dt)
-    while len(spans) < n and t < horizon:
-        dt, end = stepper.span(t, horizon)
-        spans.append((t, dt, end))
-        t = end
-    return np.array(spans).reshape(-1, 3)
-
-
-def _whole(k: int, n: int, dt: float) -> Array:
-    """Return n spans on the grid from k dt on."""
-    ends = np.arange(k, k + n + 1) * dt
-    return np.column_stack([ends[:-1], np.full(n, dt), ends[1:]])
-
-
-@lru_cache(maxsize=16)
-def _page(page: int, dt: float) -> Array:
-    """Return the spans of a page of the grid: many calls in a row take a part of it."""
-    return _whole(page * PAGE, PAGE, dt)
 
 
 def edges(kept: Kept, n: int) -> list[int]:

@@ -133,8 +133,8 @@ class Tables:
             )  # fmt: skip
 
     def damper(self, e: int, damping: float) -> None:
-        """Enter the damper along an equation, if it has any strength."""
-        if damping > 0.0:
+        """Enter the damper along an equation, if it has any strength and an end that moves."""
+        if damping > 0.0 and min(self.equations[e][1:3]) < len(self.system.bodies):
             self.row(f"{DAMPER}{e}", e, gap=AS_ZERO, damping=damping)
 
     def force(self, one: Any) -> tuple[tuple[int, int], list[float]]:

@@ -322,3 +322,17 @@ def test_bad_values_are_refused() -> None:
         free.force(0.0, free.state().q, np.zeros(30), np.zeros(3))
     with pytest.raises(InputError, match="unknown_joint"):
         free.state(joints={"unknown_joint": 1.0})
+
+
+@pytest.mark.parametrize("coordinates", ["bodies", "joints"])
+def test_what_pushes_only_the_ground_moves_nothing(coordinates: str) -> None:
+    ends = spatial.mark("ground", (0.0, 0.1, 0.0)), spatial.mark("ground")
+    forces = (
+        spatial.Spring(a=ends[0], b=ends[1], stiffness=50.0, damping=0.5),
+        spatial.Load(point=ends[0], force_xyz=(1.0, 0.0, 0.0)),
+    )
+    parts = {"bodies": [spatial.ball("ball", mass=1.0, radius=0.1)], "forces": forces, "coordinates": coordinates}
+    system = SpatialSystem(**parts)
+    run = simulate(system, system.state({"ball": (0.0, 0.0, 1.0)}), 0.05, stepper=MoreauJean(dt=1e-2))
+    assert run.status == "COMPLETED"
+    assert run["ball.z"][-1] == pytest.approx(1.0 - 0.5 * 9.81 * 0.05**2, abs=1e-14)

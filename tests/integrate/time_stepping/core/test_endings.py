@@ -23,7 +23,7 @@ from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, Listed
 from gaussdyn.integrate.time_stepping.core.outside import cut_steps, unsolved
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.integrate.time_stepping.core.records import CHANGE, E_, GOAL, HARD, LOGGED, UNSETTLED
-from gaussdyn.mechanics.spatial import BallJoint, HalfSpace, Hinge, Motor, SpatialBody, Spring, ball, brick, mark
+from gaussdyn.mechanics.spatial import BallJoint, Drag, HalfSpace, Hinge, Motor, SpatialBody, Spring, ball, brick, mark
 from gaussdyn.mechanics.trees import Actuator, Tendon, TreeBody, TreeJoint, TreeSystem
 from gaussdyn.programs.solution.status import Status
 
@@ -282,3 +282,17 @@ def test_wheels_that_contradict_one_another_settle_with_the_residual_that_is_lef
     assert len(taken) < 5
     assert run.statistics["max_residual"] <= 1e-10
     assert audit(run).passed
+
+
+@pytest.mark.parametrize("damping", [10.0, 100.0])
+def test_a_stiff_drag_stands_beside_the_mass_and_no_step_is_cut(damping: float) -> None:
+    """It has no row, and is more than the gyroscopic moments that passes follow by themselves."""
+    body = SpatialBody(name="a", mass=1.0, inertia=(0.01, 0.02, 0.03))
+    hinge = Hinge(name="h", a=mark("a", (0.0, 0.0, 0.3)), b=mark("ground", (0.0, 0.0, 1.0)))
+    drag = Drag(point=mark("a", (0.0, 0.3, 0.0)), damping=damping, spin_damping=0.1 * damping)
+    system = SpatialSystem(bodies=[body], joints=[hinge], forces=[drag])
+    start = system.state({"a": (0.0, 0.0, 0.7)}, {"a": (0.0, 0.0, 0.0, 0.0, 0.0, 3.0)})
+    run = simulate(system, start, 0.2, stepper=MoreauJean(dt=1e-2))
+    assert run.status == "COMPLETED"
+    assert run.statistics["steps"] == 20
+    assert audit(run, system).passed

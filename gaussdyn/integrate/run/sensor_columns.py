@@ -25,10 +25,12 @@ def check_sensor_names(system: System, heads: Heads) -> None:
 
 
 def with_sensors(system: System, run: Trajectory) -> Trajectory:
-    """Return a stretch of a run with the columns of the sensors that a system has (`sense`), if it has any."""
+    """Return a stretch of a run with the columns of the sensors that a system has (`sense`), if it lacks any."""
     sense = getattr(system, "sense", None)
     found = {} if sense is None else sense(run)
     columns = {
-        name: Column(unit=unit, values=values, also="".join(also)) for name, (unit, values, *also) in found.items()
+        name: Column(unit=unit, values=values, also="".join(also))
+        for name, (unit, values, *also) in found.items()
+        if name not in run
     }
     return replace(run, columns={**run.columns, **columns}) if columns else run

@@ -31,7 +31,7 @@ MOMENTS = {4: [0], 5: [1, 2], 6: [1, 2, 0]}  # about which axes of the frame con
 
 
 def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> dict[str, Column]:
-    """Return the columns that a run of the bodies would have, but for those that the run of the tree has.
+    """Return the columns that a run of the bodies would have, those among them that the run of the tree has, too.
 
     Parameters
     ----------
@@ -51,10 +51,9 @@ def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> 
     along = readings_along if has_tables(pair.bodies) else one_by_one  # parts of classes of your own are asked
     values = along(pair, others, run, pushes)
     also = {known.rows[id][1][0]: f"{id}.r" for id in kept}
-    found = {
+    return {
         name: (unit, np.ascontiguousarray(values[:, i]), also.get(name, "")) for i, (name, unit) in enumerate(heads)
     }
-    return {name: column for name, column in found.items() if name not in run}
 
 
 class Lot(NamedTuple):

@@ -278,7 +278,7 @@ class JointedSystem(SpatialSystem):
         return Readings(named[0], named[1], {**own.rows, **known.rows})
 
     def sense(self, run: Any) -> dict[str, Column]:
-        """Return unit and values of the columns of bodies and joints along a run that its coordinates do not have."""
+        """Return unit and values of the columns of bodies and joints along a run, see `joint_readings`."""
         return joint_readings(self.pair, self.others, run)
 
     def index(self, body: str, coordinate: str = "x") -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaussdyn import EventDriven, InputError, MoreauJean, SpatialSystem, State, Trajectory, simulate
+from gaussdyn import EventDriven, InputError, MoreauJean, SpatialSystem, State, Trajectory, audit, simulate
 from gaussdyn.integrate.compiled_control import CompiledControl
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
 from gaussdyn.integrate.time_stepping.core.row_model import built, by_answers
@@ -336,3 +336,14 @@ def test_what_pushes_only_the_ground_moves_nothing(coordinates: str) -> None:
     run = simulate(system, system.state({"ball": (0.0, 0.0, 1.0)}), 0.05, stepper=MoreauJean(dt=1e-2))
     assert run.status == "COMPLETED"
     assert run["ball.z"][-1] == pytest.approx(1.0 - 0.5 * 9.81 * 0.05**2, abs=1e-14)
+
+
+def test_an_audit_notices_a_changed_reaction_of_a_joint_of_the_tree() -> None:
+    system = dataclasses.replace(chain(*CRANE, forces=PUSHES), coordinates="joints")
+    run = simulate(system, system.state(joints=CHAIN, rates=CHAIN_RATES), 0.02, stepper=MoreauJean(dt=2e-3))
+    assert audit(run, system).passed
+    column = run.columns["hip.reaction"]
+    changed = dataclasses.replace(column, values=column.values * np.where(run.t == run.t[5], 1.0 + 1e-6, 1.0))
+    told = audit(dataclasses.replace(run, columns={**run.columns, "hip.reaction": changed}), system)
+    assert not told.passed
+    assert "sensor_columns" in told.explain()

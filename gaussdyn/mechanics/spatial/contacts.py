@@ -265,7 +265,8 @@ class Contacts:
             looking: Any = Held(Looking(space.shapes.value, *work))
             lines: Any = Held(Lines(label, gap, point, frame, along, ends, np.array([CLOSED])))
             step = int(contact_lines(looking, ways, lines, moving, step))
-            space.reserve(2 * space.room)
+            if step < n:
+                space.reserve(2 * space.room)
         gap, point, frame, along = (one[: ends[-1]] for one in (gap, point, frame, along))
         known, found_as = np.unique(label[: ends[-1]], axis=0, return_inverse=True)
         which: IntArray = found_as.ravel()

@@ -130,7 +130,7 @@ def _reactions_along(
     wrench = left.reshape(len(left), -1, 6)
     wrench[:, :, 3:] = (joints.turns.R[:, :-1] @ wrench[:, :, 3:, None])[..., 0]
     wrench = np.concatenate([wrench, np.zeros((len(left), 1, 6))], axis=1)  # the ground takes any
-    for id in _acting(pair, others):
+    for id in (id for one in _acting(pair, others) for id in one.ids):
         for a, b, unit in joints.of_row(id) if id in pushes else ():
             wrench[:, a] -= pushes[id] * unit[:, :6]
             wrench[:, b] -= pushes[id] * unit[:, 6:]
@@ -145,14 +145,14 @@ def _momenta(pair: JointCoordinates, v: Array) -> Array:
     return np.concatenate([mass * moved[:, :, :3], turning], axis=2).reshape(v.shape)
 
 
-def _acting(pair: JointCoordinates, others: Sequence[Bond]) -> list[str]:
-    """Return the ids of the rows that act on the bodies beside the tree, and along no motion that it leaves free."""
+def _acting(pair: JointCoordinates, others: Sequence[Bond]) -> list[Any]:
+    """Return what acts on the bodies beside the tree, and along no motion that it leaves free."""
     tied = {tie.joint.name for tie in pair.ties}
     acting: list[Any] = [one for one in others if not (isinstance(one, Part) and set(one.joints) <= tied)]
     acting += [
         one for one in pair.bodies.joints if isinstance(one, Joint) and one.name not in tied and one not in acting
     ]
-    return [id for one in acting for id in one.ids]
+    return acting
 
 
 def _from_the_ends(pair: JointCoordinates, joints: JointSeries, wrench: Array) -> dict[str, Array]:
@@ -229,9 +229,7 @@ def _reactions(
     change = here.S @ run.v[k] - pair.motion(run.before_q[k]).S @ run.before_v[k]
     left = bodies.layout.mass @ change / dt - bodies.force(t, middle.q, speed)
     left -= _of_contacts(pair, run, k, here.q.reshape(-1, 7))
-    tied = {tie.joint.name for tie in pair.ties}
-    acting: list[Any] = [one for one in others if not (isinstance(one, Part) and set(one.joints) <= tied)]
-    acting += [one for one in bodies.joints if isinstance(one, Joint) and one.name not in tied and one not in acting]
+    acting = _acting(pair, others)
     for row in (row for one in acting for row in one.rows(_free(pair, motion) if isinstance(one, Part) else motion)):
         left -= row.J.T @ forces.get(row.id, np.zeros(len(row.J)))
     keeps, leaves = _keeps(pair, motion), _leaves(pair, motion)

@@ -17,39 +17,13 @@ C1, C2, C3 = 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872
 C4, C5, C6 = -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11
 
 
-@kernel("UniTuple(float64, 2)(float64)", borrows=True)
-def sine_cosine(x: float) -> tuple[float, float]:
-    """Return sine and cosine of an angle, both at once, to 1.1e-16.
+@kernel(f"void({A1}, {A1}, {A1})", borrows=True)
+def sines_cosines(x: Array, s: Array, c: Array) -> None:
+    """Put sines and cosines of angles to 1.1e-16: without branches the processor takes several at once.
 
     Source: polynomials and reduction of fdlibm (Sun Microsystems, 1993), `k_sin.c`, `k_cos.c`, `e_rem_pio2.c`.
     """
-    if not abs(x) < LARGE:
-        return math.sin(x), math.cos(x)
-    n = (x * QUARTERS + ROUND) - ROUND
-    far, small = x - n * HALF_PI, n * REST
-    y = far - small
-    tail = (far - y) - small
-    z = y * y
-    v = z * y
-    s = y - ((z * (0.5 * tail - v * (S2 + z * (S3 + z * (S4 + z * (S5 + z * S6))))) - tail) - v * S1)
-    half = 0.5 * z
-    w, r = 1.0 - half, z * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * C6)))))
-    c = w + (((1.0 - w) - half) + (z * r - y * tail))
-    quarter = int(n) & 3
-    if quarter & 1:
-        s, c = c, -s
-    return (-s, -c) if quarter & 2 else (s, c)
-
-
-@kernel(f"void({A1}, {A1}, {A1})", borrows=True)
-def sines_cosines(x: Array, s: Array, c: Array) -> None:
-    """Put sines and cosines of angles, the bits of `sine_cosine`: without branches the processor takes several."""
-    large = False
     for i in range(len(x)):
-        large = large or not abs(x[i]) < LARGE
-    for i in range(len(x) if large else 0):
-        s[i], c[i] = sine_cosine(x[i])
-    for i in range(0 if large else len(x)):
         n = (x[i] * QUARTERS + ROUND) - ROUND
         far, small = x[i] - n * HALF_PI, n * REST
         y = far - small
@@ -65,6 +39,9 @@ def sines_cosines(x: Array, s: Array, c: Array) -> None:
         odd = quarter == 1.0 or quarter == 3.0
         a, b = cosine if odd else sine, -sine if odd else cosine
         s[i], c[i] = -a if quarter > 1.0 else a, -b if quarter > 1.0 else b
+    for i in range(len(x)):
+        if not abs(x[i]) < LARGE:
+            s[i], c[i] = math.sin(x[i]), math.cos(x[i])
 
 
 @kernel(f"void({A2}, {A2})", borrows=True)

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from mpmath import mp
 
 from gaussdyn.mechanics.trees import TreeBody, TreeJoint, TreeSystem
-from gaussdyn.mechanics.trees.joint_turns import sine_cosine, sines_cosines
+from gaussdyn.mechanics.trees.joint_turns import sines_cosines
+
+
+def turns(angles: Sequence[float]) -> np.ndarray:
+    """Return sines and cosines of angles, shape (2, n)."""
+    found = np.empty((2, len(angles)))
+    sines_cosines(np.array(angles, dtype=np.float64), *found)
+    return found
 
 
 def test_sine_and_cosine_are_exact_to_rounding() -> None:
     """Near multiples of a quarter turn, too, where almost all of an angle is taken off, and beyond the polynomials."""
     rng, quarters = np.random.default_rng(1), 0.5 * math.pi * np.arange(-9, 10)
     angles = [*rng.uniform(-7.0, 7.0, 300), *rng.uniform(-2e3, 2e3, 300), *quarters, *(quarters * (1.0 + 1e-15))]
+    every = [*map(float, angles), 0.0, 1e-300, 5e8]
+    pairs = dict(zip(every, zip(*turns(every), strict=True), strict=True))
     with mp.workdps(50):
-        for x in (*angles, 0.0, 1e-300, 5e8):
-            s, c = sine_cosine(float(x))
+        for x, (s, c) in pairs.items():
             assert abs(mp.mpf(s) - mp.sin(mp.mpf(float(x)))) < 1.2e-16
             assert abs(mp.mpf(c) - mp.cos(mp.mpf(float(x)))) < 1.2e-16
-    assert all(map(math.isnan, (*sine_cosine(math.nan), *sine_cosine(math.inf))))
-    for few in (np.array(angles[:300]), np.array(angles[600:]), np.array([*quarters, -0.0, 999.0]), np.array(angles)):
-        s, c = np.empty((2, len(few)))
-        sines_cosines(few, s, c)
-        assert np.array_equal(np.column_stack([s, c]), [sine_cosine(float(x)) for x in few])
+    assert np.isnan(turns([math.nan, math.inf])).all()
+    for few in (angles[:300], angles[600:], [*quarters, -0.0, 999.0]):
+        assert np.array_equal(turns(few), np.transpose([turns([x])[:, 0] for x in few]))  # whatever stands beside it
 
 
 def chain(axes: tuple[tuple[float, float, float], ...], turned: np.ndarray, motion: str) -> TreeSystem:

@@ -20,7 +20,7 @@ from .shapes import Disc, Polygon, Stadium
 
 Constraint = PlanarContact | String | Rod | DryFriction | PlanarDiscContact
 Force = Spring | Drag | Load | Shaking | Drive
-Bond = Hinge | Slider | Weld | Limit | JointFriction | Motor | Gear
+Bond = Hinge | Slider | Weld | Limit | JointFriction | Motor | Gear | Rod | String
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (

@@ -28,7 +28,7 @@ from ..state import State
 from ..system import place_and_reach
 from .bodies import Body
 from .collision import Contact, Detector, Pairs
-from .contacts import HalfPlane, PlanarContact
+from .contacts import HalfPlane, Link, PlanarContact
 from .disc_contact import PlanarDiscContact
 from .drawables import drawables
 from .joint_table import Linkage
@@ -57,6 +57,7 @@ class PlanarSystem:
     gravity : (x, y)
         m/s^2.
     joints : sequence of Hinge, Slider, Weld, Limit, JointFriction, Motor or Gear
+        Rods and strings among them join the contacts, since they, too, always have their row.
     obstacles : sequence of HalfPlane, Disc, Stadium or Polygon
         Shapes fixed to the ground, each with a name; a half-plane may be carried by a body.
     contact : ContactLaw
@@ -103,14 +104,17 @@ class PlanarSystem:
         layout = Layout.of(parts("bodies", self.bodies))
         obstacles, joints = parts("obstacles", self.obstacles), parts("joints", self.joints)
         gravity = pair("gravity", self.gravity)
-        contacts = tuple(sorted(checked("contacts", self.contacts, Constraint), key=lambda contact: contact.id))
+        links = [one for one in checked("joints", joints, Bond) if isinstance(one, Link)]
+        joints = tuple(one for one in joints if not isinstance(one, Link))
+        contacts = checked("contacts", (*self.contacts, *links), Constraint)
+        contacts = tuple(sorted(contacts, key=lambda contact: contact.id))
         forces = checked("forces", self.forces, Force)
-        linkage = Linkage.of(layout, checked("joints", joints, Bond))
+        linkage = Linkage.of(layout, joints)
         ids = sorted([*(contact.id for contact in contacts), *linkage.ids])
         for left, right in pairwise(ids):
             if left == right:
                 raise InputError(
-                    "contacts", f"two called {left!r}", "different ids", 'Name their markers: Marker(..., name="left").'
+                    "contacts", f"two called {left!r}", "different ids", 'Name them, or their markers: name="left".'
                 )
         for part in contacts:
             for marker in part.markers:

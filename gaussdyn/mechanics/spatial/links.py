@@ -10,6 +10,7 @@ import numpy as np
 from ...arrays import Array, scalar
 from ...errors import InputError
 from ..joints.equation import Equation
+from ..names import check_name
 from ..rows import Row
 from .kinematics import Motion, SpatialMarker
 
@@ -25,19 +26,24 @@ class Link:
         m, > 0.
     eps_n : float
         Newton restitution when a string becomes taut, in [0, 1].
+    name : str
+        That of its row; "" for one made of its ends, such as ``ball~ground``.
 
     Raises
     ------
     InputError
-        Length not positive, both ends on one body, NaN.
+        Length not positive, both ends on one body, a wrong name, NaN.
     """
 
     a: SpatialMarker
     b: SpatialMarker
     length: float
     eps_n: float = 0.0
+    name: str = ""
 
     def __post_init__(self) -> None:
+        if self.name:
+            check_name("name of a rod or string", self.name)
         if self.a.body == self.b.body:
             raise InputError(
                 f"ends of {self.id}",
@@ -50,8 +56,8 @@ class Link:
 
     @property
     def id(self) -> str:
-        """Stable name, e.g. ``ball~ground``."""
-        return f"{self.a.label}~{self.b.label}"
+        """Its name, or one made of its ends, e.g. ``ball~ground``."""
+        return self.name or f"{self.a.label}~{self.b.label}"
 
     @property
     def ids(self) -> tuple[str, ...]:

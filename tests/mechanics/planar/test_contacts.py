@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from evidence import examples
 
+from gaussdyn.errors import InputError
 from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, Point, fixed
 from gaussdyn.mechanics.planar.contacts import DryFriction, HalfPlane, PlanarContact, Rod, String
 from gaussdyn.mechanics.planar.disc_contact import PlanarDiscContact
@@ -173,3 +174,21 @@ def test_string_reaction_is_its_tension():
     system = PlanarSystem(bodies=[P], contacts=[string])
     (row,) = system.rows(0.0, np.zeros(2), np.zeros(2))
     np.testing.assert_allclose(row.J[0] * P.mass * 9.81 + system.force(0.0, np.zeros(2), np.zeros(2)), 0.0, atol=1e-15)
+
+
+def test_rods_and_strings_have_names_and_may_stand_among_the_joints():
+    """Two strings between the same bodies; the same system as with both among the contacts, and from its data."""
+    strings = [
+        String(name=name, a=Marker("p"), b=fixed(x, 1.0), length=1.5) for name, x in (("left", -1.0), ("right", 1.0))
+    ]
+    system = PlanarSystem(bodies=[P], joints=strings)
+    assert [row.id for row in system.rows(0.0, np.zeros(2), np.zeros(2))] == ["left", "right"]
+    assert (
+        system.spec()
+        == PlanarSystem(bodies=[P], contacts=strings).spec()
+        == PlanarSystem.from_spec(system.spec()).spec()
+    )
+    with pytest.raises(InputError, match="two called 'left'"):
+        PlanarSystem(bodies=[P], joints=strings[:1] * 2)
+    with pytest.raises(InputError, match="name of a rod or string"):
+        String(name="a/b", a=Marker("p"), b=fixed(0.0, 0.0), length=1.0)

@@ -223,3 +223,17 @@ def test_a_string_whose_ends_coincide_hangs_loose():
     assert row.gap == 2.0
     assert np.isfinite(row.J).all()
     assert np.isfinite(row.drift).all()
+
+
+def test_strings_of_the_same_ends_have_names():
+    strings = [
+        String(name=name, a=mark("a"), b=mark("ground", (0, y, 1)), length=2.0)
+        for name, y in (("left", -1), ("right", 1))
+    ]
+    system = SpatialSystem(bodies=[A], joints=strings)
+    assert [row.id for row in system.rows(0.0, system.state({}).q, np.zeros(6))] == ["left", "right"]
+    assert SpatialSystem.from_spec(system.spec()).spec() == system.spec()
+    with pytest.raises(InputError, match=r'two rows called .* Write name="left_knee"'):
+        SpatialSystem(
+            bodies=[A], joints=[String(a=mark("a"), b=mark("ground", (0, y, 1)), length=2.0) for y in (-1, 1)]
+        )

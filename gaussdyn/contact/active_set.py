@@ -86,15 +86,20 @@ def _examine(row: Row, activation: Activation) -> str:
     """Return free, active, IMPACT_NEEDED or PENETRATING: the table of the acceleration level, line by line."""
     if row.kind == "dry" or row.level == "acceleration":
         return "active"
-    gap, rate = row.gap, row.rate[:1] if row.frictional else row.rate
     if row.level == "position":
-        if gap < -activation.gap or (row.bilateral and gap > activation.gap):
+        if _penetrates(row, activation):
             return OmegaStatus.PENETRATING
         if not activation.touches(row):
             return "free"
+    rate = row.rate[:1] if row.frictional else row.rate
     if (rate < -activation.speed).any() or (row.bilateral and (rate > activation.speed).any()):
         return OmegaStatus.IMPACT_NEEDED
     return "active" if row.bilateral or (rate <= activation.speed).all() else "free"
+
+
+def _penetrates(row: Row, activation: Activation) -> bool:
+    """Return whether a gap is below zero, or that of a joint is off zero at all."""
+    return row.gap < -activation.gap or (row.bilateral and row.gap > activation.gap)
 
 
 def _near(dynamics: LocalDynamics, row: Row) -> bool:

@@ -53,19 +53,23 @@ def _misnamed(motion: RecordedMotion, after: Sequence[RecordedArc], later: Seque
     Where the next step begins with an event of the row, that one says what follows; what comes to rest at once after
     infinitely many impacts stays closed, whatever it would have done.
     """
-    last: dict[tuple[str, float], list[Event]] = {}
     again = {event.id for event in later if event.t <= motion.state.t + _near(event.t)}
-    for event in motion.events:
-        last.setdefault((event.id, event.t), []).append(event)
     found = 0
-    for (key, t), events in last.items():
-        blows = sum(key in one.moved and one.record.kind == "impact" and one.record.t == t for one in motion.impacts)
-        found += sum(one.kind == "impact" for one in events) > blows
+    for (key, t), events in _by_row_and_time(motion.events).items():
+        strikes = [one.record.kind for one in motion.impacts if key in one.moved and one.record.t == t]
+        found += sum(one.kind == "impact" for one in events) > strikes.count("impact")
         found += events[-1].kind == "impact" and any(one.kind in STRUCK for one in events)
-        rested = any(key in one.moved and one.record.kind == "rest" and one.record.t == t for one in motion.impacts)
-        if rested or (key in again and abs(t - motion.state.t) <= _near(t)):
+        if "rest" in strikes or (key in again and abs(t - motion.state.t) <= _near(t)):
             continue
         found += events[-1].kind in STRUCK and not _as_named(events[-1].kind, *_modes_at(motion, after, key, t))
+    return found
+
+
+def _by_row_and_time(events: Iterable[Event]) -> dict[tuple[str, float], list[Event]]:
+    """Return the events of each row at each time, in their order."""
+    found: dict[tuple[str, float], list[Event]] = {}
+    for event in events:
+        found.setdefault((event.id, event.t), []).append(event)
     return found
 
 
@@ -104,8 +108,10 @@ def _slip(one: RecordedArc, key: str) -> float:
 
 
 def _noted(events: set[tuple[str, float]], key: str, t: float) -> bool:
+    """Return whether a row has an event at this time, to the last digits."""
     return any(one == key and abs(when - t) <= _near(t) for one, when in events)
 
 
 def _near(t: float) -> float:
+    """Return by how much times of what is one and the same may differ, s."""
     return EXACT * max(1.0, abs(t))

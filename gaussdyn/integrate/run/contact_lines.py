@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import Array, IntArray, stacked
+from ...arrays import Array, BoolArray, IntArray, stacked
 from ...mechanics.collision.feature_kinematics import TURNOVER
 from ...mechanics.collision.tangent_frames import STEP
 from ...mechanics.placed_contacts import Listed, Placed
@@ -102,41 +102,49 @@ def _forces(parts: Sequence[Stretch], columns: Sequence[int]) -> Array:
 
 def _of_listed(parts: Sequence[Stretch], listed: Listed, columns: Columns) -> ContactTable:
     """Return the table of steps that list contacts of shapes; those that met others are asked for their rows."""
-    of, n = parts[0].of, len(listed.ends) - 1
-    at = {key: j for j, key in enumerate(of.ids)}
+    at = {key: j for j, key in enumerate(parts[0].of.ids)}
     column = np.array([at.get(row.id, -1) for row in listed.rows], dtype=np.int64)[listed.which]
-    state, known = np.repeat(np.arange(n), np.diff(listed.ends)), column >= 0
+    state = np.repeat(np.arange(len(listed.ends) - 1), np.diff(listed.ends))
     gap, mode = (np.pad(x, ((0, 0), (0, 1)), constant_values=-1) for x in stacked(parts, ("gap", "mode")).values())
     acts = mode >= 0  # the last column is of contacts that kernels have left out
     heard = np.zeros(acts.shape, dtype=np.bool_)
     heard[state, column] = True
     heard[:, [j for key, j in at.items() if columns is None or key in columns]] = True
     late = np.any(acts & ~heard, axis=1)
-    turned = np.zeros(n, dtype=np.bool_)
-    turned[state[acts[state, column] & (np.abs(listed.frame[:, 0, 2] - TURNOVER) < STEP)]] = True
-    forces = np.concatenate([one.impulses for one in parts]) / np.concatenate([one.spans[:, 1:2] for one in parts])
-    own = np.flatnonzero(~np.isin(state, np.flatnonzero(late)))
-    state, column, known, which = state[own], column[own], known[own], listed.which[own]
-    used, line = _first_come(which)
-    rows = [listed.rows[k] for k in used]
-    size = np.array([row.size for row in rows], dtype=np.int64)
-    mu, mu_s = (np.array([getattr(row, x) for row in rows]) for x in ("mu", "mu_s"))
-    reaction = np.zeros((len(own), max([COMPONENTS, *size.tolist()])))
-    for i in range(int(size.max(initial=0))):
-        has = np.flatnonzero(known & (i < size[line]))
-        reaction[has, i] = forces[state[has], of.start[column[has]] + i]
-    frame = np.where(turned[state][:, None, None], listed.along[own], listed.frame[own])
+    own = np.flatnonzero(~late[state])
+    frame = _frames(listed, state, acts[state, column])[own]
+    state, column = state[own], column[own]
+    used, line = _first_come(listed.which[own])
+    rows, known = [listed.rows[k] for k in used], column >= 0
+    mu, mu_s = (np.array([getattr(row, x) for row in rows])[line] for x in ("mu", "mu_s"))
+    size = np.array([row.size for row in rows], dtype=np.int64)[line]
     table = ContactTable(
         offsets=np.concatenate([[0], np.cumsum(np.diff(listed.ends)[~late])]), ids=tuple(row.id for row in rows),
-        bodies=tuple(row.between for row in rows), index=line, size=size[line], mu=mu[line], mu_s=mu_s[line],
-        gap=np.where(known, gap[state, column], listed.gap[own]), reaction=reaction, point=listed.point[own],
-        frame=frame, mode=NAMES[np.where(known, mode[state, column], -1)],
+        bodies=tuple(row.between for row in rows), index=line, size=size, mu=mu, mu_s=mu_s,
+        gap=np.where(known, gap[state, column], listed.gap[own]), reaction=_listed_forces(parts, state, column, size),
+        point=listed.point[own], frame=frame, mode=NAMES[np.where(known, mode[state, column], -1)],
     )  # fmt: skip
     if not late.any():
         return table
     each = [(steps, k) for steps in parts for k in range(len(steps))]
     asked = table_of([_lines(*each[k], columns) for k in np.flatnonzero(late).tolist()])
     return joined([table, asked]).in_order(np.concatenate([np.flatnonzero(~late), np.flatnonzero(late)]))
+
+
+def _frames(listed: Listed, state: IntArray, acts: BoolArray) -> Array:
+    """Return the frames of listed contacts; in steps where tangents of one that acts may turn over, `along`."""
+    turned = np.isin(state, state[acts & (np.abs(listed.frame[:, 0, 2] - TURNOVER) < STEP)])
+    return np.where(turned[:, None, None], listed.along, listed.frame)
+
+
+def _listed_forces(parts: Sequence[Stretch], state: IntArray, column: IntArray, size: IntArray) -> Array:
+    """Return the mean forces of contacts over their steps, N; zero for what kernels have left out (column -1)."""
+    forces, start = np.concatenate([one.impulses / one.spans[:, 1:2] for one in parts]), parts[0].of.start
+    found = np.zeros((len(state), max(COMPONENTS, int(size.max(initial=0)))))
+    for i in range(int(size.max(initial=0))):
+        has = np.flatnonzero((column >= 0) & (i < size))
+        found[has, i] = forces[state[has], start[column[has]] + i]
+    return found
 
 
 def _first_come(which: IntArray) -> tuple[list[int], IntArray]:

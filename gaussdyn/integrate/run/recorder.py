@@ -191,8 +191,7 @@ class Recorder:
         """
         self._check(steps)
         if (n := steps.sound) < len(steps):
-            if n > 0:
-                self.add(steps.until(n), found[:n])
+            self._first(n, steps, found)
             given = f"a step from t = {self.final.t:g} s to numbers that are not finite"
             raise InputError("stepper", given, "states", "Take smaller steps, as MoreauJean(dt=1e-4).")
         numbers = self.count + 1 + np.arange(len(steps))
@@ -202,8 +201,7 @@ class Recorder:
             for k in chosen.tolist() if self.outputs else ():
                 extra.append(self._outputs(steps.end if k == len(steps) - 1 else steps.step(k).state))
         except Exception:
-            if (n := int(chosen[len(extra)])) > 0:
-                self.add(steps.until(n), found[:n])
+            self._first(int(chosen[len(extra)]), steps, found)
             raise
         begins = self.count == 0
         if begins and (not found or found[0].outcome == NOT_EXAMINED):
@@ -219,6 +217,11 @@ class Recorder:
             saved, self.last = saved.take(slice(0, -1)), saved.take(slice(-1, None))
         if len(saved.numbers):
             self.piece.saved.append(saved)
+
+    def _first(self, n: int, steps: Stretch, found: Sequence[Finding]) -> None:
+        """Record the first n of some steps, after which something failed."""
+        if n > 0:
+            self.add(steps.until(n), found[:n])
 
     def _chosen(self, numbers: IntArray) -> IntArray:
         """Return which of the steps with these numbers are saved: those of the grid, and the last one for now."""
@@ -261,6 +264,7 @@ class Recorder:
         return with_sensors(self.system, run)
 
     def _columns(self, values: Array) -> dict[str, Column]:
+        """Return the columns of a run by name."""
         return {
             name: Column(unit=unit, values=np.ascontiguousarray(values[:, k]), also=also)
             for k, (name, (unit, also)) in enumerate(self.heads.items())
@@ -357,6 +361,7 @@ class Recorder:
         return LateTable.of(make)
 
     def _outputs(self, state: State) -> list[float]:
+        """Return what the functions of the user say of a state."""
         return [scalar(name, function(state)) for name, (_, function) in self.outputs.items()]
 
 

@@ -15,7 +15,7 @@ from ..impact.history import KINDS
 from ..stretch import WORDS
 from .contact_history import COMPONENTS, MOST, ContactTable
 from .mode_events import EVENT_KINDS
-from .step_evidence import places_of
+from .step_evidence import StepEvidence, places_of
 from .uniqueness_checks import OUTCOMES
 from .values import StepTable
 
@@ -65,23 +65,33 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
 
 
 def _check_evidence(run: Trajectory, nq: int, nv: int) -> None:
+    """Refuse evidence, events and impacts of steps that there are not, or of another system."""
+    _check_numbers_of_steps(run)
+    _words("events/kind", [event.kind for event in run.events], EVENT_KINDS)
+    _words("impacts/kind", [strike.kind for strike in run.impacts], KINDS)
+    for step, one in run.evidence.items():
+        _check_sizes(step, one, nq, nv)
+
+
+def _check_numbers_of_steps(run: Trajectory) -> None:
+    """Refuse evidence and impacts of steps below 0, and saved steps without evidence."""
     if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0", ANEW)
     first = min(run.evidence, default=0)  # runs of earlier versions that were resumed have some from there on
     if missing := {int(k) for k in run.saved if k >= first} - run.evidence.keys() if run.evidence else set():
         raise InputError("evidence/step", f"no step {min(missing)}", "every saved step", ANEW)
-    _words("events/kind", [event.kind for event in run.events], EVENT_KINDS)
-    _words("impacts/kind", [strike.kind for strike in run.impacts], KINDS)
-    for step, one in run.evidence.items():
-        if not all(_finite(place, nq) for place in places_of(one)):
-            raise InputError("evidence", f"step {step}", f"places of {nq} finite coordinates", ANEW)
-        if not _finite(one.foreseen, nq + nv):
-            raise InputError(
-                "evidence", f"foreseen of step {step}", f"{nq + nv} finite coordinates and velocities", ANEW
-            )
-        if any(arc.q.shape[1] != nq or arc.v.shape[1] != nv for arc in one.arcs):
-            samples = f"samples of {nq} coordinates and {nv} velocities"
-            raise InputError("evidence", f"arcs of step {step}", samples, ANEW)
+
+
+def _check_sizes(step: int, one: StepEvidence, nq: int, nv: int) -> None:
+    """Refuse evidence of a step whose coordinates and velocities are not as many as the system has."""
+    if not all(_finite(place, nq) for place in places_of(one)):
+        raise InputError("evidence", f"step {step}", f"places of {nq} finite coordinates", ANEW)
+    if not _finite(one.foreseen, nq + nv):
+        both = f"{nq + nv} finite coordinates and velocities"
+        raise InputError("evidence", f"foreseen of step {step}", both, ANEW)
+    if any(arc.q.shape[1] != nq or arc.v.shape[1] != nv for arc in one.arcs):
+        samples = f"samples of {nq} coordinates and {nv} velocities"
+        raise InputError("evidence", f"arcs of step {step}", samples, ANEW)
 
 
 def _finite(x: Array | None, size: int) -> bool:
@@ -90,6 +100,7 @@ def _finite(x: Array | None, size: int) -> bool:
 
 
 def _check_certificates(run: Trajectory) -> None:
+    """Refuse proofs that are no documents of docs/certificates.md."""
     for proof in run.certificates:
         said = json.loads(proof.document)
         if not isinstance(said, dict) or not {"kind", "claim", "problem", "leaves"} <= set(said):
@@ -111,6 +122,7 @@ def _check_steps(steps: StepTable, counted: bool) -> None:
 
 
 def _check_table(table: ContactTable, n: int) -> None:
+    """Refuse a table of contacts of n states whose columns do not fit together, or with a contact twice in a state."""
     m, d = len(table.index), table.point.shape[-1] if np.ndim(table.point) == 2 else 0
     width = MOST if np.shape(table.reaction)[1:] == (MOST,) else COMPONENTS
     shapes = {"gap": (m,), "mu": (m,), "mu_s": (m,), "reaction": (m, width), "point": (m, d), "frame": (m, d, d)}
@@ -154,6 +166,7 @@ def _check_documents(run: Trajectory) -> None:
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse settings without the scene, the end, the stepper, or with numbers that are none."""
     for key in ("scene", "start"):
         _kind(f"settings.{key}", settings.get(key), str, "a text")
     _number("settings.t_end", settings.get("t_end"))
@@ -167,6 +180,7 @@ def _check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def _check_statistics(statistics: Mapping[str, Any]) -> None:
+    """Refuse statistics without a number of steps, or with figures that are no numbers."""
     steps = statistics.get("steps")
     if type(steps) is not int or steps < 0:
         raise InputError("statistics.steps", steps, "a number of steps", ANEW)
@@ -176,6 +190,7 @@ def _check_statistics(statistics: Mapping[str, Any]) -> None:
 
 
 def _check_row(name: str, row: Any) -> None:
+    """Refuse the document of a row without its words and numbers."""
     _kind(name, row, Mapping, "an object")
     for key in ROW_WORDS:
         _kind(f"{name}.{key}", row.get(key), str, "a word")
@@ -185,6 +200,7 @@ def _check_row(name: str, row: Any) -> None:
 
 
 def _check_running(running: Mapping[str, Any]) -> None:
+    """Refuse running sums (count, energy book, worst figures, modes) that a resumed run could not go on from."""
     _kind("running.count", running.get("count"), int, "a number of steps")
     for key in ("book", "worst", "contacts"):
         _kind(f"running.{key}", running.get(key), Mapping, "an object")
@@ -198,6 +214,7 @@ def _check_running(running: Mapping[str, Any]) -> None:
 
 
 def _array(name: str, x: Any, shape: tuple[int, ...], kinds: str = NUMBERS) -> None:
+    """Refuse an array of another shape, or of another kind (`numpy.dtype.kind`)."""
     found = np.asarray(x)
     empty = kinds == "U" and found.size == 0  # files keep no words as no bytes
     if found.shape != shape or not (empty or found.dtype.kind in kinds):
@@ -205,22 +222,26 @@ def _array(name: str, x: Any, shape: tuple[int, ...], kinds: str = NUMBERS) -> N
 
 
 def _words(name: str, found: Iterable[str], known: Collection[str]) -> None:
+    """Refuse words that are not known."""
     if strange := set(map(str, found)) - set(known):
         raise InputError(name, ", ".join(sorted(strange)), ", ".join(sorted(set(known))), ANEW)
 
 
 def _indices(name: str, x: Any, shape: tuple[int, ...], end: int) -> None:
+    """Refuse an array of another shape, or of anything but whole numbers from 0 up to before `end`."""
     _array(name, x, shape, INTEGERS)
     if np.size(x) and not 0 <= int(np.min(x)) <= int(np.max(x)) < end:
         raise InputError(name, f"{np.min(x)} to {np.max(x)}", f"0 to {end - 1}", ANEW)
 
 
 def _number(name: str, value: Any) -> None:
+    """Refuse what is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(name, repr(value), "a number", ANEW)
 
 
 def _kind(name: str, value: Any, kind: Any, allowed: str) -> Any:
+    """Return a value of this type; refuse all others."""
     if isinstance(value, bool) or not isinstance(value, kind):
         raise InputError(name, repr(value), allowed, ANEW)
     return value

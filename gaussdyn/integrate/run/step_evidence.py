@@ -330,16 +330,25 @@ def _check_lines(arrays: Mapping[str, Any], passes: Sequence[int]) -> None:
     known = dict(zip(once("evidence/step", _whole(arrays, "step")), passes, strict=True))
     for names in (ACTING, SHIFTS, PLACES, FORCES, ("foreseen_step",)):
         if names[0] in arrays:
-            lines = once(names[0], list(zip(*(arrays[name].tolist() for name in names), strict=True)))
+            lines = once(names[0], _rows_of(arrays, names))
             if strange := {line[0] for line in lines} - known.keys():
                 raise ValueError(f"{names[0]}: {min(strange)}, which is no saved step")
-    pushed = set(zip(*(arrays[name].tolist() for name in SHIFTS[:2]), strict=True))
-    placed = set(zip(*(arrays[name].tolist() for name in PLACES), strict=True))
+    pushed = set(_rows_of(arrays, SHIFTS[:2]))
+    _check_places(set(_rows_of(arrays, PLACES)), pushed)
+    if len(pushed) != sum(known.values()) or any(not 0 <= k < known[step] for step, k in pushed):
+        raise ValueError("shift_pass: passes in which nothing pushes")
+
+
+def _check_places(placed: set[tuple[int, ...]], pushed: set[tuple[int, ...]]) -> None:
+    """Raise ValueError where a place belongs to a pass in which nothing pushes, or to a try without the one before."""
     for step, k in placed:
         if (k >= 0 and (step, k) not in pushed) or (k < -2 and (step, k + 1) not in placed):
             raise ValueError(f"place_pass: {k} of step {step}, which has no such pass")
-    if len(pushed) != sum(known.values()) or any(not 0 <= k < known[step] for step, k in pushed):
-        raise ValueError("shift_pass: passes in which nothing pushes")
+
+
+def _rows_of(arrays: Mapping[str, Any], names: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return columns of a table, line by line."""
+    return list(zip(*(arrays[name].tolist() for name in names), strict=True))
 
 
 def _foreseen(arrays: Mapping[str, Any]) -> dict[int, Array]:
@@ -364,26 +373,31 @@ def _forces(arrays: Mapping[str, Any], ids: list[str]) -> dict[int, dict[str, Ar
 
 
 def _ids(one: StepEvidence) -> Iterator[str]:
+    """Yield the rows that acted or pushed, some of them more than once."""
     yield from one.acts
     for shift in one.shifts:
         yield from shift.pushes
 
 
 def _pushes(one: StepEvidence) -> Iterator[tuple[int, str, float]]:
+    """Yield the pass, the row and the shift of every push."""
     for k, shift in enumerate(one.shifts):
         for key, s in shift.pushes.items():
             yield k, key, s
 
 
 def _columns(names: tuple[str, ...], lines: IntArray) -> dict[str, Any]:
+    """Return the columns of a table by name."""
     return {name: lines[:, k] for k, name in enumerate(names)}
 
 
 def _whole_lines(lines: Sequence[tuple[int, ...]], width: int) -> IntArray:
+    """Return lines of whole numbers as an array, which has its width also where there are none."""
     return np.array(lines, dtype=np.int64).reshape(-1, width)
 
 
 def _whole(arrays: Mapping[str, Any], name: str) -> list[int]:
+    """Return a column of whole numbers from 0; raise ValueError or IndexError for others."""
     found = arrays[name]
     if found.dtype.kind not in "iu":
         raise ValueError(f"{name} without whole numbers")

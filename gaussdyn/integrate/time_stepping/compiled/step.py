@@ -1,9 +1,9 @@
 """One step of the theta scheme for free bodies with contacts, compiled; see `scheme`.
 
 `begin_step` puts everything at the middle, `solve_step` solves its contact problem in passes, `end_step` puts the state
-at its end. A pass: the problem is renewed for the velocity that the last one gave (`refresh`), and solved
-(`solve_contacts`), what rounding leaves of bodies at rest is removed (`rest_bodies`), and where nothing changes any
-more it is settled what follows (`end_passes`).
+at its end. A pass: the problem is renewed for the velocity that the last one gave, and where nothing changes any more
+it is settled what follows (`open_pass`); it is solved, and what rounding leaves of bodies at rest is removed
+(`solve_pass`); how far the velocity has moved tells whether another is needed (`judge_pass`).
 
 What the kernels cannot do themselves they hand to their caller by a code: a new graph of contacts to be analysed
 (GRAPH), too little room (ROOM), a contact problem that Newton's method on the modes does not solve (HARD), a projection
@@ -48,7 +48,7 @@ from .records import (
 )
 from .rest_correction import settle, take_up
 
-NEXT, ENDS, JOINS, LEAVES = range(4)  # what follows passes that have settled
+NEXT, JOINS, LEAVES, ENDS, GIVEN_UP = range(5)  # what follows a pass; with the last two there is none any more
 FEW_FACTORS, GRADED, MOST_FACTORS = 8, 30, 60  # before the term is graded, of these steps, and where E says little
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
 TRUSTED = 20  # extrapolated guesses, before passes are given up
@@ -336,6 +336,83 @@ def forget_joined(step: BodyStep) -> None:
         marks[JOINED, f] = 0
 
 
+@kernel(
+    "UniTuple(int64, 3)(BodyStep, BodySolver, Projection, BodySpan, boolean, boolean, float64, boolean)", borrows=True
+)
+def open_pass(
+    step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, first: bool, settled: bool,
+    goal: float, left: bool,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Put the problem for the end that the last v+ leads to; where passes have settled say what follows, else NEXT.
+
+    Returns how many contacts close late (negative: the projection failed), factorisations and what follows.
+    """
+    late, factors = refresh(step, solver, projection, span, first)
+    if late < 0:
+        return late, factors, GIVEN_UP
+    return late, factors, end_passes(step, solver, span, late, goal, left) if settled else NEXT
+
+
+@kernel(
+    "Tuple((float64, float64, int64, int64, float64, boolean, boolean))"
+    "(BodySolver, float64, float64, float64, boolean, boolean)",
+    borrows=True,
+)
+def solve_pass(
+    solver: BodySolver, tol: float, last: float, alpha: float, given: bool, factored: bool
+) -> tuple[float, float, int, int, float, bool, bool]:
+    """Solve the problem of a pass as exactly as the last change is worth; then rest what rounding leaves moving.
+
+    given: whether the impulses at hand are an answer already.
+    Returns E, what counts as solved, factorisations, proximal solves, alpha, factored, and False where it is HARD.
+    """
+    near = max(tol, min(ROUGH, FINER * last))
+    ready = near if given else READY * tol
+    E, floor, factors, slow, alpha, factored = solve_contacts(solver, alpha, near, ready, factored)
+    goal = max(near, floor)
+    if not goal >= E and not (E <= ROUGH and last > NEARLY):
+        return E, goal, factors, slow, alpha, factored, False
+    E, floor, used = rest_bodies(solver, near, E, floor)
+    return E, max(tol, floor), factors + used, slow, alpha, factored and used == 0, True
+
+
+@kernel(
+    "Tuple((int64, float64, boolean))"
+    "(BodyStep, BodySolver, Projection, boolean, boolean, boolean, UniTuple(float64, 2), int64)",
+    borrows=True,
+)
+def judge_pass(
+    step: BodyStep, solver: BodySolver, projection: Projection, met: bool, fine: bool, same: bool,
+    changes: tuple[float, float], passes: int,
+) -> tuple[int, float, bool]:  # fmt: skip
+    """Judge a pass by how far v+ has moved; return what follows, that change, and whether passes have settled.
+
+    What follows: NEXT, ENDS (nothing is left to do), GIVEN_UP.
+
+    met, fine: whether this answer and the last one are full ones: a rough one may not have moved at all.
+    same: whether the contacts are those at the start. changes: of v+ in the last pass and in the one before.
+    """
+    last, earlier = changes
+    change = largest_change(solver.problem.M, solver.problem.h, solver.iterate.v, step.state.guess)
+    if change == np.inf:
+        return GIVEN_UP, change, False
+    settled = met and (change <= SETTLED or (fine and stalled(change, last, earlier)))
+    if settled:
+        take_guess(solver.iterate.v, step.state.guess)
+    if met and change == 0.0 and same and held_push(step, solver, projection):
+        return ENDS, change, settled
+    if not settled and not guess_again(step, solver, change, last, earlier, passes):
+        return GIVEN_UP, change, settled
+    return NEXT, change, settled
+
+
+@kernel("boolean(BodySolver, boolean, boolean, int64, float64)", borrows=True)
+def keeps_factors(solver: BodySolver, factored: bool, joined: bool, passes: int, alpha: float) -> bool:
+    """Return whether the factors at hand are those of the whole step, in which nothing slips."""
+    whole = factored and passes == 1 and not joined and alpha == FINE
+    return whole and not slips(solver.problem.contacts.first[-1], solver.work.mode)
+
+
 @kernel("BodyAnswer(BodyStep, BodySolver, Projection, BodySpan, boolean, boolean)", borrows=True)
 def solve_step(
     step: BodyStep, solver: BodySolver, projection: Projection, span: BodySpan, given: bool, factored: bool
@@ -345,58 +422,41 @@ def solve_step(
     given: whether the impulses at hand are an answer already; factored: whether the factors at hand are those of the
     contacts that act.
     """
-    tol, E, goal, alpha = span.tol, 0.0, span.tol, FINE
+    E, goal, alpha = 0.0, span.tol, FINE
     last, earlier = np.inf, np.inf  # changes of v+ in the last pass and in the one before
     factors, slow, code = 0, 0, OVERLAP
-    passes, begun = 0, 0  # begun: the passes before those with the contacts now
-    settled = False  # whether passes change nothing more
-    fine = False  # whether the last answer was a full one: a rough one may not have moved at all
+    passes, begun, said = 0, 0, NEXT  # begun: the passes before those with the contacts now
+    settled = fine = False  # whether passes change nothing more, and whether the last answer was a full one
     joined, left = given, False  # whether contacts may have joined, and idle ones have left again
     forget_passes(solver.trail)
     if not given:
         forget_joined(step)
     while passes < begun + MAX_PASSES:
-        # put the problem for the end that the last v+ leads to
-        late, used = refresh(step, solver, projection, span, passes == 0 and not given)
+        first = passes == 0 and not given
+        late, used, said = open_pass(step, solver, projection, span, first, settled, goal, left)
         factors += used
-        if late < 0:
+        if said >= ENDS:
             break
-        # end the passes, or begin them anew where contacts join or leave
-        said = end_passes(step, solver, span, late, goal, left) if settled else NEXT
-        if said == ENDS:
-            code = DONE
-            break
-        if said != NEXT:
+        if said != NEXT:  # begin passes anew where contacts join or leave
             last, earlier, begun, settled, factored = np.inf, np.inf, passes, False, False
             forget_passes(solver.trail)
-            joined, left = joined or said == JOINS, left or said == LEAVES
+            joined, left = joined | (said == JOINS), left | (said == LEAVES)
             continue
-        # solve, as exactly as the last change is worth
         passes += 1
-        near = max(tol, min(ROUGH, FINER * last))
-        ready = near if given and passes == 1 else READY * tol
-        E, floor, used, more, alpha, factored = solve_contacts(solver, alpha, near, ready, factored)
-        goal, factors, slow = max(near, floor), factors + used, slow + more
-        if not goal >= E and not (E <= ROUGH and last > NEARLY):
+        ready = given and passes == 1
+        E, goal, used, more, alpha, factored, solved = solve_pass(solver, span.tol, last, alpha, ready, factored)
+        factors, slow, met = factors + used, slow + more, goal >= E
+        if not solved:
             code = HARD
             break
-        E, floor, used = rest_bodies(solver, near, E, floor)
-        goal, factors, factored = max(tol, floor), factors + used, factored and used == 0
-        # judge the pass by how far v+ has moved
-        change = largest_change(solver.problem.M, solver.problem.h, solver.iterate.v, step.state.guess)
-        if change == np.inf:
+        same, changes = late == 0 and not joined, (last, earlier)
+        said, change, settled = judge_pass(step, solver, projection, met, fine, same, changes, passes - begun)
+        if said != NEXT:
             break
-        settled = goal >= E and (change <= SETTLED or (fine and stalled(change, last, earlier)))
-        if settled:
-            take_guess(solver.iterate.v, step.state.guess)
-        if goal >= E and change == 0.0 and late == 0 and not joined and held_push(step, solver, projection):
-            code = DONE
-            break
-        if not settled and not guess_again(step, solver, change, last, earlier, passes - begun):
-            break
-        last, earlier, fine = change, last if last > SETTLED else np.inf, bool(goal >= E)
-    whole = factored and passes == 1 and not joined and alpha == FINE
-    keeps = whole and not slips(solver.problem.contacts.first[-1], solver.work.mode)
+        last, earlier, fine = change, last if last > SETTLED else np.inf, met
+    if said == ENDS:
+        code = DONE
+    keeps = keeps_factors(solver, factored, joined, passes, alpha)
     return BodyAnswer(E, goal, factors, passes, slow, code, -1, keeps)
 
 

@@ -41,15 +41,7 @@ def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
     """
     sheet = new_sheet(SIZE)
     for axis, quantity in zip(sheet.subplots(1, len(QUANTITIES)), QUANTITIES, strict=True):
-        for k, one in enumerate(check.results):
-            levels = [
-                level for level in one.levels if np.isfinite(level.stiffness) and level.gaps[quantity].value > 0.0
-            ]
-            if levels:
-                N, e = [level.stiffness for level in levels], [level.gaps[quantity].value for level in levels]
-                label = f"{one.name}, {one.orders[quantity]}"
-                style = {"marker": MARKERS[k % len(MARKERS)], "ls": LINES[k % len(LINES)], "fillstyle": "none"}
-                axis.loglog(N, e, color=PALETTE[k % len(PALETTE)], label=label, **style)
+        _errors(axis, check, quantity)
         drawn = bool(axis.lines)
         if not drawn:
             axis.text(0.5, 0.5, "nothing to draw over N", ha="center", va="center", transform=axis.transAxes)
@@ -65,6 +57,17 @@ def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
             axis.legend(fontsize=7)
     sheet.suptitle(f"{check.scene}: distance to {check.reference}", fontsize=11)
     return finished(sheet, path)
+
+
+def _errors(axis: Any, check: CrossCheck, quantity: str) -> None:
+    """Draw a line for every realization: its errors of a quantity over N, those that are not zero."""
+    for k, one in enumerate(check.results):
+        levels = [level for level in one.levels if np.isfinite(level.stiffness) and level.gaps[quantity].value > 0.0]
+        if levels:
+            N, e = [level.stiffness for level in levels], [level.gaps[quantity].value for level in levels]
+            label = f"{one.name}, {one.orders[quantity]}"
+            style = {"marker": MARKERS[k % len(MARKERS)], "ls": LINES[k % len(LINES)], "fillstyle": "none"}
+            axis.loglog(N, e, color=PALETTE[k % len(PALETTE)], label=label, **style)
 
 
 def write_crosscheck_page(path: str | Path, check: CrossCheck, *, command: str = "") -> Path:
@@ -87,4 +90,5 @@ def render_crosscheck(check: CrossCheck, *, command: str = "") -> str:
 
 
 def _known(x: float) -> str:
+    """Return a figure in words; a dash for NaN."""
     return figure(None if np.isnan(x) else float(x), 4)

@@ -11,7 +11,6 @@ from ...arrays import Array, BoolArray, IntArray, stacked
 from ...mechanics.collision.feature_kinematics import TURNOVER
 from ...mechanics.collision.tangent_frames import STEP
 from ...mechanics.placed_contacts import Listed, Placed
-from ...mechanics.rows import Row
 from ..contact_forces import is_contact, may_touch
 from ..contact_modes import FREE
 from ..stretch import WORDS, Stretch
@@ -62,7 +61,7 @@ def _of_alike(parts: Sequence[Stretch], columns: Columns) -> ContactTable:
     if placed is None:
         return table_of([_lines(steps, k, columns) for steps in parts for k in range(len(steps))])
     order = sorted(range(len(placed.rows)), key=lambda i: placed.rows[i].id)
-    order = [i for i in order if may_touch(placed.rows[i]) or _comes(placed.rows[i], columns)]
+    order = [i for i in order if may_touch(placed.rows[i]) or _comes(placed.rows[i].id, columns)]
     if not order:
         return empty_table(sum(map(len, parts)))
     rows = tuple(placed.rows[i] for i in order)
@@ -106,13 +105,12 @@ def _of_listed(parts: Sequence[Stretch], listed: Listed, columns: Columns) -> Co
     column = np.array([at.get(row.id, -1) for row in listed.rows], dtype=np.int64)[listed.which]
     state = np.repeat(np.arange(len(listed.ends) - 1), np.diff(listed.ends))
     gap, mode = (np.pad(x, ((0, 0), (0, 1)), constant_values=-1) for x in stacked(parts, ("gap", "mode")).values())
-    acts = mode >= 0  # the last column is of contacts that kernels have left out
-    heard = np.zeros(acts.shape, dtype=np.bool_)
+    heard = np.zeros(mode.shape, dtype=np.bool_)  # the last column is of contacts that kernels have left out
     heard[state, column] = True
-    heard[:, [j for key, j in at.items() if columns is None or key in columns]] = True
-    late = np.any(acts & ~heard, axis=1)
+    heard[:, [j for key, j in at.items() if not _comes(key, columns)]] = True
+    late = np.any((mode >= 0) & ~heard, axis=1)
     own = np.flatnonzero(~late[state])
-    frame = _frames(listed, state, acts[state, column])[own]
+    frame = _frames(listed, state, mode[state, column] >= 0)[own]
     state, column = state[own], column[own]
     used, line = _first_come(listed.which[own])
     rows, known = [listed.rows[k] for k in used], column >= 0
@@ -124,8 +122,11 @@ def _of_listed(parts: Sequence[Stretch], listed: Listed, columns: Columns) -> Co
         gap=np.where(known, gap[state, column], listed.gap[own]), reaction=_listed_forces(parts, state, column, size),
         point=listed.point[own], frame=frame, mode=NAMES[np.where(known, mode[state, column], -1)],
     )  # fmt: skip
-    if not late.any():
-        return table
+    return _with_asked(table, parts, late, columns) if late.any() else table
+
+
+def _with_asked(table: ContactTable, parts: Sequence[Stretch], late: BoolArray, columns: Columns) -> ContactTable:
+    """Return a table with the states that it lacks (late), which are asked for their rows."""
     each = [(steps, k) for steps in parts for k in range(len(steps))]
     asked = table_of([_lines(*each[k], columns) for k in np.flatnonzero(late).tolist()])
     return joined([table, asked]).in_order(np.concatenate([np.flatnonzero(~late), np.flatnonzero(late)]))
@@ -158,7 +159,7 @@ def _lines(steps: Stretch, k: int, columns: Columns) -> list[Line]:
     """Return the contacts at the end of a step that has to be asked for its rows."""
     known, found = {key: j for j, key in enumerate(steps.of.ids)}, []
     for row in steps.rows(k):
-        if not (is_contact(row) or _comes(row, columns)):
+        if not (is_contact(row) or _comes(row.id, columns)):
             continue
         force, mode, j = np.zeros(row.size), FREE, known.get(row.id)
         if j is not None:
@@ -169,6 +170,6 @@ def _lines(steps: Stretch, k: int, columns: Columns) -> list[Line]:
     return found
 
 
-def _comes(row: Row, columns: Columns) -> bool:
+def _comes(key: str, columns: Columns) -> bool:
     """Return whether a row is no column, as of contacts that come and go."""
-    return columns is not None and row.id not in columns
+    return columns is not None and key not in columns

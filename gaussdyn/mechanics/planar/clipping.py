@@ -173,6 +173,18 @@ def apart(begins: float, ends: float, place: float, length: float, tol: float) -
     return not (first or (0.0 <= ends <= length and abs(ends - place) <= tol))
 
 
+@kernel("boolean(float64, float64, float64, float64)", borrows=True)
+def free_to_pass(low: float, high: float, length: float, tol: float) -> bool:
+    """Return whether an edge from `low` to `high` along another (length) shares no more than a corner with it."""
+    return min(high, length) - max(low, 0.0) <= 2.0 * tol < min(high - low, length)
+
+
+@kernel("float64(int64, float64)", borrows=True)
+def counts_first(side: int, tol: float) -> float:
+    """Return by how much an edge is widened so that corners of the first shape count where two coincide."""
+    return tol if side == 0 else -tol
+
+
 @kernel(f"int64({A2}, {A2}, float64, float64, {TOUCH}, {A2})", borrows=True)
 def shared(inner: Array, outer: Array, skin: float, tol: float, first: Touching, found: Array) -> int:
     """Put the ends of what an edge of `outer` shares with the edge of `inner` that faces it; return how many."""
@@ -181,23 +193,20 @@ def shared(inner: Array, outer: Array, skin: float, tol: float, first: Touching,
     end, rim = (facing + 1) % len(inner), (edge + 1) % len(outer)
     begins, ends = along_edge(outer, edge, inner, facing), along_edge(outer, edge, inner, end)
     length, low, high = outer[edge, LENGTH], min(begins, ends), max(begins, ends)
-    n, wide = 0, 0.0
-    if skin > 0.0 or level(inner, facing, outer, edge):
-        if skin == 0.0 and min(high, length) - max(low, 0.0) <= 2.0 * tol < min(high - low, length):
-            return 0  # they are free to pass each other on either side
-        wide = tol if side == 0 else -tol  # the corners of the first shape count where two coincide
-    for k in range(2):
-        corner, place = (end, ends) if k else (facing, begins)
+    parallel = skin > 0.0 or level(inner, facing, outer, edge)
+    if skin == 0.0 and parallel and free_to_pass(low, high, length, tol):
+        return 0
+    n, wide = 0, counts_first(side, tol) if parallel else 0.0
+    for corner, place in ((facing, begins), (end, ends)):
         if -wide <= place <= length + wide:
             found[n, 0], found[n, 1] = height(outer, edge, inner, corner) - skin, side
             found[n, 2], found[n, 3] = corner, edge
             n += 1
     floor = min(gap, 0.0) - tol  # deeper than the shapes are: an edge that is not meant
-    for k in range(2):
-        corner, place = (rim, length) if k else (edge, 0.0)
+    for corner, place in ((edge, 0.0), (rim, length)):
         depth = height(inner, facing, outer, corner) - skin
-        own = wide != 0.0 or apart(begins, ends, place, length, tol)
-        if own and low + wide < place < high - wide and depth >= floor:
+        inside = low + wide < place < high - wide and depth >= floor
+        if inside and (wide != 0.0 or apart(begins, ends, place, length, tol)):
             found[n, 0], found[n, 1], found[n, 2], found[n, 3] = depth, 1 - side, corner, facing
             n += 1
     return n

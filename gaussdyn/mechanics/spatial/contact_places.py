@@ -205,9 +205,7 @@ def contact_lines(looking: Looking, ways: Ways, lines: Lines, moving: Array, fir
     s, room = looking, len(lines.gap)
     for k in range(first, len(ways.reach)):
         begin, m = lines.ends[k], lines.ends[k]
-        for place in range(START, END):
-            if place == AHEAD and not moving[k] > 0.0:
-                continue
+        for place in range(START, END if moving[k] > 0.0 else AHEAD):
             before = m
             x, R = ways.x[k, place], ways.R[k, place]
             count = find_features(s.shapes, x, R, ways.reach[k], ways.travel[k], s.space, s.found)

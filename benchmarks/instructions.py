@@ -99,7 +99,7 @@ def in_memory() -> Iterator[tuple[int, int, str]]:
 def inside(file: Path, held: bool, after: int, steps: int, table: Path) -> None:
     """Take the steps, between two signals."""
     keep_code()
-    from gaussdyn.integrate.time_stepping.core.outside.lazy_step import spans_of
+    from gaussdyn.integrate.time_stepping.core.outside.spans import spans_of
     from gaussdyn.league import robot_race as race
     from gaussdyn.mechanics.robots.read_robot import read_robot
 

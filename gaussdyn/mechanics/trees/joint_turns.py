@@ -8,6 +8,8 @@ from ..._jit import A1, A2, kernel
 from ...arrays import Array
 from ..collision.vectors import V3, Vector
 
+FRAME = f"UniTuple({V3}, 4)"
+Frame = tuple[Vector, Vector, Vector, Vector]  # place and axes in space
 LARGE = 1e3  # rad: above, sine and cosine are those of the system
 QUARTERS, ROUND = 2.0 / math.pi, 6755399441055744.0  # added and taken off again, 1.5 2^52 leaves a whole number
 HALF_PI, REST = 1.57079632673412561417, 6.07710050650619224932e-11  # pi / 2: the first 33 bits, and what is left
@@ -44,25 +46,54 @@ def sines_cosines(x: Array, s: Array, c: Array) -> None:
             s[i], c[i] = math.sin(x[i]), math.cos(x[i])
 
 
-@kernel(f"void({A2}, {A2})", borrows=True)
-def turn_axes(R: Array, turn: Array) -> None:
-    """Put R = R turn."""
-    for i in range(3):
-        x, y, z = R[i, 0], R[i, 1], R[i, 2]
-        R[i, 0] = x * turn[0, 0] + y * turn[1, 0] + z * turn[2, 0]
-        R[i, 1] = x * turn[0, 1] + y * turn[1, 1] + z * turn[2, 1]
-        R[i, 2] = x * turn[0, 2] + y * turn[1, 2] + z * turn[2, 2]
+@kernel(f"{FRAME}({V3}, {A2})", borrows=True)
+def frame_at(x: Vector, R: Array) -> Frame:
+    """Return a frame whose axes are the columns of R."""
+    return x, (R[0, 0], R[1, 0], R[2, 0]), (R[0, 1], R[1, 1], R[2, 1]), (R[0, 2], R[1, 2], R[2, 2])
 
 
-@kernel(f"void({A2}, int64, float64, float64)", borrows=True)
-def turn_along(R: Array, along: int, s: float, c: float) -> None:
-    """Put R = R times the rotation about one of its own axes, see `Trees.joints`, by an angle of this sine, cosine."""
+@kernel(f"{V3}({FRAME}, int64)", inline=True, borrows=True)
+def axis_along(frame: Frame, along: int) -> Vector:
+    """Return one of the axes of a frame, see `Trees.joints`, one way or the other."""
+    k, sign = abs(along), 1.0 if along > 0 else -1.0
+    axis = frame[1] if k == 1 else frame[2] if k == 2 else frame[3]
+    return (sign * axis[0], sign * axis[1], sign * axis[2])
+
+
+@kernel(f"{V3}({FRAME}, {V3})", borrows=True)
+def in_space(frame: Frame, own: Vector) -> Vector:
+    """Return a vector that has these components in the axes of a frame."""
+    _, a, b, c = frame
+    x, y, z = own
+    return (a[0] * x + b[0] * y + c[0] * z, a[1] * x + b[1] * y + c[1] * z, a[2] * x + b[2] * y + c[2] * z)
+
+
+@kernel(f"{V3}(float64, {V3}, float64, {V3})", borrows=True)
+def mixed(s: float, a: Vector, t: float, b: Vector) -> Vector:
+    """Return s a + t b."""
+    return (s * a[0] + t * b[0], s * a[1] + t * b[1], s * a[2] + t * b[2])
+
+
+@kernel(f"{FRAME}({FRAME}, int64, float64, float64)", inline=True, borrows=True)
+def turn_along(frame: Frame, along: int, s: float, c: float) -> Frame:
+    """Return a frame turned about one of its own axes, see `Trees.joints`, by an angle of this sine and cosine."""
+    x, a, b, d = frame
     if along < 0:
         s, along = -s, -along
-    a, b = along % 3, (along + 1) % 3
-    for i in range(3):
-        x, y = R[i, a], R[i, b]
-        R[i, a], R[i, b] = c * x + s * y, c * y - s * x
+    if along == 1:
+        b, d = mixed(c, b, s, d), mixed(c, d, -s, b)
+    elif along == 2:
+        d, a = mixed(c, d, s, a), mixed(c, a, -s, d)
+    else:
+        a, b = mixed(c, a, s, b), mixed(c, b, -s, a)
+    return x, a, b, d
+
+
+@kernel(f"{FRAME}({FRAME}, {A2})", borrows=True)
+def turn_axes(frame: Frame, turn: Array) -> Frame:
+    """Return a frame turned by a rotation that is given in its own axes."""
+    x, a, b, c = frame_at(frame[0], turn)
+    return x, in_space(frame, a), in_space(frame, b), in_space(frame, c)
 
 
 @kernel(f"void({V3}, float64, float64, {A2})", borrows=True)

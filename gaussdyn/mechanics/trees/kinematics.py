@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..._jit import A1, I1, kernel
-from ...arrays import Array, IntArray
+from ..._jit import A1, kernel
+from ...arrays import Array
 from ..collision.vectors import V3, Vector, along, cross3, three, triple3, turned
 from .forest import (
     ALIGNED,
@@ -15,6 +15,7 @@ from .forest import (
     ASKED,
     AXIS,
     BALL,
+    BODY,
     CENTRE,
     FIRST,
     FREE,
@@ -34,7 +35,20 @@ from .forest import (
     Trees,
     V,
 )
-from .joint_turns import sines_cosines, turn_about, turn_along, turn_axes, turn_of
+from .joint_turns import (
+    FRAME,
+    Frame,
+    axis_along,
+    frame_at,
+    in_space,
+    sines_cosines,
+    turn_about,
+    turn_along,
+    turn_axes,
+    turn_of,
+)
+
+NONE = (0.0, 0.0, 0.0)
 
 
 @kernel(f"void({A1}, {V3})", borrows=True)
@@ -56,49 +70,42 @@ def put_turning(out: Array, axis: Vector, arm: Vector) -> None:
     put_three(out, 3, cross3(axis, arm))
 
 
-@kernel(f"boolean(Trees, Moving, {A1}, int64, int64)", borrows=True)
-def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> bool:
-    """Move body b, which stands where the joints before have put it, by joint j; put the motion that this leaves free.
+@kernel(f"{FRAME}(Trees, Moving, {A1}, int64, {FRAME})", inline=True, borrows=True)
+def joint_moves(trees: Trees, moving: Moving, q: Array, j: int, frame: Frame) -> Frame:
+    """Return the frame of a body beyond joint j, from that before it; put the motion that the joint leaves free.
 
-    Returns False where that is for `put_motions` to put: it depends on where the joints that follow lead.
+    That of balls, free joints and those of the first body of a tree is for `put_motions` to put: it depends on where
+    the joints that follow lead.
     """
-    kind, at, own, R = trees.joints[j, KIND], trees.joints[j, Q], trees.axes[j], moving.R[b]
+    kind, at, own, b = trees.joints[j, KIND], trees.joints[j, Q], trees.axes[j], trees.joints[j, BODY]
     if kind == FREE:
-        put3(moving.x[b], three(q, at))
-        turn_of(q, at + 3, R)
-        return False
-    x, first, axis = triple3(moving.x[b]), trees.bodies[b, ROOT], (0.0, 0.0, 0.0)
-    along_own, out = trees.joints[j, ALIGNED], moving.S[trees.joints[j, V]]
-    if along_own == 0:
-        axis = turned(R, own, AXIS)
-    else:  # a column of R
-        k, sign = abs(along_own) - 1, 1.0 if along_own > 0 else -1.0
-        axis = (sign * R[0, k], sign * R[1, k], sign * R[2, k])
-    centred = own[ANCHOR] == 0.0 and own[ANCHOR + 1] == 0.0 and own[ANCHOR + 2] == 0.0  # at the origin of the frame
-    anchor = x if centred else along(x, 1.0, turned(R, own, ANCHOR))
+        turn_of(q, at + 3, moving.turn[0])
+        return frame_at(three(q, at), moving.turn[0])
+    first, way, out = trees.bodies[b, ROOT], trees.joints[j, ALIGNED], moving.S[trees.joints[j, V]]
+    axis = axis_along(frame, way) if way != 0 else in_space(frame, three(own, AXIS))
+    anchor, arm = frame[0], three(own, ANCHOR)
+    centred = arm[0] == 0.0 and arm[1] == 0.0 and arm[2] == 0.0  # at the origin of the frame
+    if not centred:
+        anchor = along(anchor, 1.0, in_space(frame, arm))
     if kind == BALL or first == b:
         put3(moving.axis[j], axis)
         put3(moving.anchor[j], anchor)
     elif kind == SLIDE:
-        put_three(out, 0, (0.0, 0.0, 0.0))
+        put_three(out, 0, NONE)
         put_three(out, 3, axis)
     else:
         put_turning(out, axis, along(triple3(moving.x[first]), -1.0, anchor))
     if kind == SLIDE:
-        put3(moving.x[b], along(x, q[at] - own[ZERO], axis))
-        return bool(first != b)
-    if kind == HINGE and along_own != 0:
-        turn_along(R, along_own, moving.sine[j], moving.cosine[j])
+        return along(frame[0], q[at] - own[ZERO], axis), frame[1], frame[2], frame[3]
+    if kind == HINGE and way != 0:
+        frame = turn_along(frame, way, moving.sine[j], moving.cosine[j])
     else:
         if kind == HINGE:
-            axis = (own[AXIS], own[AXIS + 1], own[AXIS + 2])
-            turn_about(axis, moving.sine[j], moving.cosine[j], moving.turn[0])
+            turn_about(three(own, AXIS), moving.sine[j], moving.cosine[j], moving.turn[0])
         else:
             turn_of(q, at, moving.turn[0])
-        turn_axes(R, moving.turn[0])
-    if not centred:
-        put3(moving.x[b], along(anchor, -1.0, turned(R, own, ANCHOR)))
-    return bool(kind == HINGE and first != b)
+        frame = turn_axes(frame, moving.turn[0])
+    return frame if centred else (along(anchor, -1.0, in_space(frame, arm)), frame[1], frame[2], frame[3])
 
 
 @kernel("void(Trees, Moving, int64)", borrows=True)
@@ -142,27 +149,26 @@ def put_motions(trees: Trees, moving: Moving, b: int) -> None:
                 put_turning(S[d + k], (R[0, k], R[1, k], R[2, k]), along(origin, -1.0, centre))
 
 
-@kernel("void(Trees, Moving, int64)", borrows=True)
-def put_frame(trees: Trees, moving: Moving, b: int) -> None:
-    """Put body b where it stands before its joints move it; many frames are not turned against their parents."""
-    p, frame, R = trees.bodies[b, PARENT], trees.frames[b], moving.R[b]
-    put3(moving.x[b], along(triple3(moving.x[p]), 1.0, turned(moving.R[p], frame, 0)))
-    if frame[3] == 1.0 and frame[7] == 1.0 and frame[11] == 1.0:
-        for i in range(3):
-            R[i, 0], R[i, 1], R[i, 2] = moving.R[p, i, 0], moving.R[p, i, 1], moving.R[p, i, 2]
-        return
-    for k in range(3):
-        R[0, k], R[1, k], R[2, k] = turned(moving.R[p], frame, 3 + 3 * k)
+@kernel(f"{FRAME}(Trees, Moving, int64)", inline=True, borrows=True)
+def frame_before(trees: Trees, moving: Moving, b: int) -> Frame:
+    """Return where body b stands before its joints move it; many frames are not turned against their parents."""
+    p, own = trees.bodies[b, PARENT], trees.frames[b]
+    on = frame_at(triple3(moving.x[p]), moving.R[p])
+    x = along(on[0], 1.0, in_space(on, three(own, 0)))
+    if own[3] == 1.0 and own[7] == 1.0 and own[11] == 1.0:
+        return x, on[1], on[2], on[3]
+    return x, in_space(on, three(own, 3)), in_space(on, three(own, 6)), in_space(on, three(own, 9))
 
 
 @kernel(f"boolean({A1}, {A1})", borrows=True)
 def keep_same(x: Array, kept: Array) -> bool:
     """Return whether two arrays are the same; the second becomes the first."""
-    same = True
-    for i in range(len(kept)):
-        same = same and x[i] == kept[i]
-        kept[i] = x[i]
-    return same
+    n, i = len(kept), 0
+    while i < n and x[i] == kept[i]:
+        i += 1
+    for k in range(i, n):
+        kept[k] = x[k]
+    return i == n
 
 
 @kernel(f"void(Trees, Moving, {A1})", borrows=True)
@@ -176,14 +182,17 @@ def put_turns(trees: Trees, moving: Moving, q: Array) -> None:
     sines_cosines(angle, moving.sine, moving.cosine)
 
 
-@kernel(f"void(Trees, Moving, {A1}, int64)", inline=True, borrows=True)
+@kernel(f"void(Trees, Moving, {A1}, int64)", borrows=True)
 def place_body(trees: Trees, moving: Moving, q: Array, b: int) -> None:
     """Put the frame and the free motions of a body, whose parent stands there, once `put_turns` has been called."""
-    put_frame(trees, moving, b)
-    known = True
+    frame, late, R = frame_before(trees, moving, b), trees.bodies[b, ROOT] == b, moving.R[b]
     for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
-        known = joint_moves(trees, moving, q, b, j) and known
-    if not known:
+        frame = joint_moves(trees, moving, q, j, frame)
+        late = late or trees.joints[j, KIND] >= BALL
+    put3(moving.x[b], frame[0])
+    for i in range(3):
+        R[i, 0], R[i, 1], R[i, 2] = frame[1][i], frame[2][i], frame[3][i]
+    if late:
         put_motions(trees, moving, b)
 
 
@@ -272,17 +281,9 @@ def put_speeds(trees: Trees, moving: Moving, v: Array) -> None:
         put_three(bias, 3, now[3])
 
 
-@kernel(f"void({I1}, {A1}, {A1}, float64, {A1})", borrows=True)
-def move_joint(joint: IntArray, q: Array, v: Array, dt: float, moved: Array) -> None:
-    """Put the coordinates of one joint after dt at constant v; what rests keeps its bits."""
-    kind, i, d = joint[KIND], joint[Q], joint[V]
-    if kind in (HINGE, SLIDE):
-        moved[i] = q[i] + dt * v[d]
-        return
-    if kind == FREE:
-        for k in range(3):
-            moved[i + k] = q[i + k] + dt * v[d + k]
-        i, d = i + 3, d + 3
+@kernel(f"void({A1}, int64, {A1}, int64, float64, {A1})", borrows=True)
+def turn_quaternion(q: Array, i: int, v: Array, d: int, dt: float, moved: Array) -> None:
+    """Put a quaternion after dt at a constant angular velocity, by Cayley's map; what rests keeps its bits."""
     x, y, z = 0.5 * dt * v[d], 0.5 * dt * v[d + 1], 0.5 * dt * v[d + 2]
     w, a, b, c, s = q[i], q[i + 1], q[i + 2], q[i + 3], 1.0
     if x != 0.0 or y != 0.0 or z != 0.0:
@@ -298,6 +299,15 @@ def move_joint(joint: IntArray, q: Array, v: Array, dt: float, moved: Array) -> 
 
 @kernel(f"void(Trees, {A1}, {A1}, float64, {A1})", borrows=True, entry=True, rare=True)
 def move_trees(trees: Trees, q: Array, v: Array, dt: float, moved: Array) -> None:
-    """Put the coordinates after dt at constant v, quaternions by Cayley's map, as `SpatialSystem.move` does."""
-    for j in range(len(trees.joints)):
-        move_joint(trees.joints[j], q, v, dt, moved)
+    """Put the coordinates after dt at constant v, quaternions as `SpatialSystem.move` does."""
+    joints = trees.joints
+    for j in range(len(joints)):
+        kind, i, d = joints[j, KIND], joints[j, Q], joints[j, V]
+        if kind in (HINGE, SLIDE):
+            moved[i] = q[i] + dt * v[d]
+            continue
+        if kind == FREE:
+            for k in range(3):
+                moved[i + k] = q[i + k] + dt * v[d + k]
+            i, d = i + 3, d + 3
+        turn_quaternion(q, i, v, d, dt, moved)

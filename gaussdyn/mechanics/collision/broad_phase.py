@@ -238,12 +238,12 @@ def needs_bounds(table: IntArray, near: IntArray) -> bool:
 @kernel(f"void(SearchShapes, SearchSpace, float64, {A1})", borrows=True)
 def meet_few(shapes: SearchShapes, space: SearchSpace, reach: float, travel: Array) -> None:
     """Find the contacts of the pairs that `list_few` has listed."""
-    table = shapes.table
+    table, world = shapes.table, space.world
     pairs = space.near[1 + len(table) :]
     for k in range(space.near[0] - 1):
         i, j = pairs[2 * k], pairs[2 * k + 1]
-        a, b = table[i, SHAPE_BODY], table[j, SHAPE_BODY]
-        if not rest(shapes, space, i, j) and (table[j, SHAPE_KIND] == HALF_SPACE or bounds_meet(space.world, i, j)):
+        if (table[j, SHAPE_KIND] == HALF_SPACE or bounds_meet(world, i, j)) and not rest(shapes, space, i, j):
+            a, b = table[i, SHAPE_BODY], table[j, SHAPE_BODY]
             limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
             meet(shapes, space, i, j, limit)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
 from ....mechanics.trees.forest import MEET, PACE, RUB, WHAT
+from ....mechanics.trees.row_kernels import steady_rows
 from ..scheme import CLOSE, TOGETHER
-from .evaluate import rows_at
+from .evaluate import forest_rates, rows_at
 from .linear import row_dot, row_dot_abs
 from .records import (
     ALL,
@@ -99,27 +100,45 @@ def leave_void(model: Model, data: Data) -> None:
                 data.acts[k] = 0
 
 
-@kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
-def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
-    """Put which constraints act from the beginning, and their restitution; `speed` are the largest speeds at hand."""
-    layout, rest, known = model.layout, (1.0 - span.theta) * span.dt, False
+@kernel(f"boolean(Model, Data, Span, {I1})", borrows=True, rare=True)
+def look_at_start(model: Model, data: Data, span: Span, asked: IntArray) -> bool:
+    """Put gaps and rates at the start of the step of the constraints asked for; all rows where that costs no more."""
+    if model.layout.who != FOREST:
+        return bool(rows_at(model, span.t, data.q, data.v, data.begin))
+    forest, rows, some = model.forest, data.begin, False
+    for k in range(model.layout.counts[FIXED]):
+        some = some or (asked[k] != 0 and forest.couplings.kinds[k, WHAT] <= RUB)
+    if some:
+        steady_rows(forest, data.q, data.v, model.layout.start, rows.gap, rows.rate)
+    forest_rates(model, data.q, data.v, asked, rows)
+    return True
+
+
+@kernel(f"boolean(Model, Data, Span, {A1}, {I1})", borrows=True)
+def find_acting(model: Model, data: Data, span: Span, speed: Array, asked: IntArray) -> bool:
+    """Put which constraints act from the beginning, and their restitution; `speed` are the largest speeds at hand.
+
+    asked, shape (n,), is work space.
+    """
+    layout, rest, some = model.layout, (1.0 - span.theta) * span.dt, False
     for k in range(layout.counts[ALL]):
-        first, sided = layout.start[k], one_sided(layout, k)
-        data.joined[k], data.acts[k], said = 0, 1, 1
+        first, said = layout.start[k], 1
         for i in range(first, layout.start[k + 1]):
             data.bounce[i] = 0.0
-        if sided:
+        if one_sided(layout, k):
             said = closed(layout, data, span, k, data.mid.gap[k] - rest * data.mid.rate[first], speed)
-        returns = said != 0 and bounces(layout, data.mid, k)
-        if (said < 0 or returns) and not known:
-            if not rows_at(model, span.t, data.q, data.v, data.begin):
-                return False
-            known = True
-        if said < 0:
-            slow = abs(data.begin.rate[first]) <= span.speed
-            said = int(data.begin.gap[k] <= span.gap and (data.mid.gap[k] <= span.gap or slow))
-        data.acts[k] = said
-        if said and returns:
+        data.joined[k], data.acts[k] = 0, said
+        asked[k] = int(said < 0 or (said > 0 and bounces(layout, data.mid, k)))
+        some = some or asked[k] != 0
+    if some and not look_at_start(model, data, span, asked):
+        return False
+    for k in range(layout.counts[ALL] if some else 0):
+        if asked[k] == 0:
+            continue
+        if data.acts[k] < 0:
+            slow = abs(data.begin.rate[layout.start[k]]) <= span.speed
+            data.acts[k] = int(data.begin.gap[k] <= span.gap and (data.mid.gap[k] <= span.gap or slow))
+        if data.acts[k] and bounces(layout, data.mid, k):
             put_restitution(layout, data.begin, k, span.speed, data.bounce)
     if layout.who == FOREST:
         leave_void(model, data)
@@ -222,13 +241,17 @@ def find_late(layout: Layout, data: Data, rest: float, late: IntArray, when: Arr
 @kernel(f"boolean(Model, Data, Span, {I1})", borrows=True)
 def join(model: Model, data: Data, span: Span, late: IntArray) -> bool:
     """Let the constraints that close late act, with their restitution terms."""
-    if not rows_at(model, span.t, data.q, data.v, data.begin):
+    layout, returns = model.layout, False
+    for k in range(layout.counts[ALL]):
+        returns = returns or (late[k] != 0 and bounces(layout, data.mid, k))
+    if returns and not look_at_start(model, data, span, late):
         return False
-    for k in range(model.layout.counts[ALL]):
+    for k in range(layout.counts[ALL]):
         if late[k]:
             data.acts[k] = data.joined[k] = 1
-            put_restitution(model.layout, data.begin, k, span.speed, data.bounce)
-            for i in range(model.layout.start[k], model.layout.start[k + 1]):  # until the end is looked at with them
+            if bounces(layout, data.mid, k):
+                put_restitution(layout, data.begin, k, span.speed, data.bounce)
+            for i in range(layout.start[k], layout.start[k + 1]):  # until the end is looked at with them
                 data.w[i] = data.log[KEPT] * data.bounce[i]
     return True
 

@@ -97,7 +97,7 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     for j in range(nv):
         data.V[PLUS, j] = data.v[j] + span.dt * data.V[PLUS, j]
         work.speed[j] = abs(data.v[j]) + abs(data.V[PLUS, j])
-    if not find_acting(model, data, span, work.speed):
+    if not find_acting(model, data, span, work.speed, work.late):
         return FAULT
     first_guess(layout, data, work)
     slide_freely(model, data, span)

@@ -116,19 +116,23 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     return cone
 
 
-@kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
-def take_books(model: Model, data: Data, span: Span, v_mid: Array) -> bool:
-    """Note energies, and the work of all forces and of the projection; False where a function failed."""
-    layout, nv, log = model.layout, len(data.v), data.log
+@kernel(f"boolean(Model, Data, Span, {A1}, boolean)", borrows=True)
+def take_books(model: Model, data: Data, span: Span, v_mid: Array, whole: bool) -> bool:
+    """Note energies, and the work of all forces and of the projection; False where a function failed.
+
+    whole: all of these; else no more than what the projection lifts.
+    """
+    layout, nv, log, fine = model.layout, len(data.v), data.log, True
     impulse, none, t = data.V[2], data.V[NONE], span.t + (1.0 - span.theta) * span.dt
-    for j in range(nv):
-        data.V[3, j] = data.v1[j] - data.v[j]
-    multiply_mass(data.M, layout.nodes, data.V[3], impulse)
-    for j in range(nv):
-        impulse[j] -= span.dt * data.h[j]
-    log[REACTIONS] = dot(v_mid, impulse)
-    fine, power = power_at(model, t, data.middle, v_mid, data.V[4])
-    log[FORCES] = span.dt * power
+    if whole:
+        for j in range(nv):
+            data.V[3, j] = data.v1[j] - data.v[j]
+        multiply_mass(data.M, layout.nodes, data.V[3], impulse)
+        for j in range(nv):
+            impulse[j] -= span.dt * data.h[j]
+        log[REACTIONS] = dot(v_mid, impulse)
+        fine, power = power_at(model, t, data.middle, v_mid, data.V[4])
+        log[FORCES] = span.dt * power
     before = kinetic_before = 0.0
     lifts = False
     for i in range(len(data.q)):
@@ -137,10 +141,12 @@ def take_books(model: Model, data: Data, span: Span, v_mid: Array) -> bool:
         said, before = potential_at(model, span.t_end, data.moved, none)
         kept, kinetic_before = kinetic_at(model, data.moved, data.v1, none, data.M, impulse)
         fine = fine and said and kept
-    said, log[POTENTIAL] = potential_at(model, span.t_end, data.q1, none)
-    kept, log[KINETIC] = kinetic_at(model, data.q1, data.v1, none, data.M, impulse)
+    if lifts or whole:
+        said, log[POTENTIAL] = potential_at(model, span.t_end, data.q1, none)
+        kept, log[KINETIC] = kinetic_at(model, data.q1, data.v1, none, data.M, impulse)
+        fine = fine and said and kept
     log[LIFTED] = log[POTENTIAL] + log[KINETIC] - before - kinetic_before if lifts else 0.0
-    return bool(fine and said and kept)
+    return bool(fine)
 
 
 @kernel("int64(Model, Data, Work, Problem, Span, boolean)", borrows=True)
@@ -155,8 +161,8 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
     for j in range(len(data.v)):
         data.v1[j] = data.v1[j] if abs(data.v1[j]) >= GONE else 0.0
         v_mid[j] = 0.5 * (data.v[j] + data.v1[j])
-    hit = impact(layout, data)
-    if (hit > 0 or work.course[UNSEEN] == 0) and not take_books(model, data, span, v_mid):
+    hit, seen = impact(layout, data), work.course[UNSEEN] == 0
+    if (hit > 0 or seen) and not take_books(model, data, span, v_mid, seen):
         return FAULT
     for k in range(layout.counts[ALL]):
         if one_sided(layout, k):

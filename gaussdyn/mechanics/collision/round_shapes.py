@@ -32,6 +32,7 @@ from .smooth_kinematics import ELLIPSOID_PLANE
 from .vectors import A2, V3, Vector, along, cross3, dot3
 
 PARALLEL = 1e-4  # sine of the angle between axes below which the ends of capsules stand for their crossing
+SURE = 1e-9  # relative: far more than rounding
 
 
 @kernel(f"void({A2}, int64, int64, int64, float64, {A2})", borrows=True)
@@ -123,9 +124,26 @@ def axis_axis(world: Array, i: int, j: int, limit: float, found: Array) -> None:
         )
 
 
+@kernel(f"boolean({A2}, int64, int64, float64)", borrows=True)
+def far_apart(world: Array, i: int, j: int, limit: float) -> bool:
+    """Return whether two capsules are surely open by more than `limit`, as they are if some direction n tells.
+
+    Along it centres are |d . n| apart, and axes reach h |a . n| from there. It is that of d, or across an axis.
+    """
+    a, b, d = axis_of(world, i, 2), axis_of(world, j, 2), along(centre_of(world, i), -1.0, centre_of(world, j))
+    most = (limit + world[i, RADIUS] + world[j, RADIUS]) * (1.0 + SURE)
+    for n in (d, along(d, -dot3(a, d), a), along(d, -dot3(b, d), b)):
+        reach = world[i, HALF_LENGTH] * abs(dot3(a, n)) + world[j, HALF_LENGTH] * abs(dot3(b, n))
+        if dot3(d, n) - reach > most * math.sqrt(dot3(n, n)):
+            return True
+    return False
+
+
 @kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def capsule_capsule(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of two capsules: their ends against each other, and where their axes cross."""
+    if far_apart(world, i, j, limit):
+        return
     ends = 0  # bits 1, 2: end 0 of j met end 0, 1 of i; bits 4, 8: the same for end 1 of j
     for end in range(2):
         h = world[i, HALF_LENGTH] * (1.0 if end else -1.0)

@@ -73,18 +73,20 @@ def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, r
     """Put gaps, and rates at `row`, of all rows for which `steady_row` does it one by one."""
     kinds, numbers, dofs = forest.couplings.kinds, forest.couplings.numbers, forest.trees.dofs
     start, dof, factor = forest.drives.start, forest.drives.dof, forest.drives.factor
+    last, length, pace = -1, 0.0, 0.0
     for k in range(len(kinds)):
         if kinds[k, WHAT] > RUB:
             continue
-        one, length, pace = kinds[k, ONE], 0.0, 0.0
+        one = kinds[k, ONE]
         if one < 0:
             gap[k], rate[row[k]] = 0.0, v[kinds[k, OTHER]] - numbers[k, 0]
             continue
-        i, end = start[one], start[one + 1]
-        while i < end:
-            d, at = dof[i], dofs[dof[i], SCALAR]
-            length, pace = length + (factor[i] * q[at] if at >= 0 else 0.0), pace + factor[i] * v[d]
-            i += 1
+        if one != last:  # the two limits of a joint come one after the other
+            last, length, pace, i = one, 0.0, 0.0, start[one]
+            while i < start[one + 1]:
+                d, at = dof[i], dofs[dof[i], SCALAR]
+                length, pace = length + (factor[i] * q[at] if at >= 0 else 0.0), pace + factor[i] * v[d]
+                i += 1
         if kinds[k, WHAT] == RUB:
             gap[k], rate[row[k]] = 0.0, pace - numbers[k, 0]
         else:
@@ -96,13 +98,15 @@ def steady_gaps(forest: Forest, q: Array, gap: Array) -> None:
     """Put the gaps of `steady_rows` that change: those of limits."""
     kinds, numbers, dofs = forest.couplings.kinds, forest.couplings.numbers, forest.trees.dofs
     start, dof, factor = forest.drives.start, forest.drives.dof, forest.drives.factor
+    last, length = -1, 0.0
     for k in range(len(kinds)):
         if kinds[k, WHAT] >= RUB:
             continue
-        one, length = kinds[k, ONE], 0.0
-        for i in range(start[one], start[one + 1]):
-            at = dofs[dof[i], SCALAR]
-            length += factor[i] * q[at] if at >= 0 else 0.0
+        if kinds[k, ONE] != last:
+            last, length = kinds[k, ONE], 0.0
+            for i in range(start[last], start[last + 1]):
+                at = dofs[dof[i], SCALAR]
+                length += factor[i] * q[at] if at >= 0 else 0.0
         gap[k] = numbers[k, 0] * length - numbers[k, 1]
 
 

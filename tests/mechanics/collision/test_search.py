@@ -85,6 +85,10 @@ def test_the_smallest_gap_of_round_shapes_is_their_distance(kinds, swap):
             continue
         gaps = _gaps(_find(shapes, x, R), x, R)
         assert gaps.min() == pytest.approx(distance, abs=1e-9), seed
+        if distance > 1e-6:  # and a reach that is just enough finds it
+            near = _gaps(_find(shapes, x, R, distance + 1e-8), x, R)
+            assert near.min() == gaps.min(), seed
+            assert not len(_find(shapes, x, R, distance - 1e-8)), seed
         checked += 1
     assert checked > 0.6 * tried
 

@@ -5,54 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
-from ...._jit.lanes import add_four, add_four_rows, add_two, none_of_four, scale_four
+from ...._jit.lanes import add_four, add_four_rows
 from ....arrays import Array, IntArray
+from ....linalg.branches import (
+    back_solve,
+    factor_block,
+    half_solve,
+    half_solve_branch,
+    half_solve_columns,
+    invert_block,
+)
 from ....linalg.envelope import LONG, part_dot
 from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
 
 SMALL = 6  # velocities of a node whose factor is inverted: a body
 FEW_TREES = 4  # up to which rows of trees are taken together, column by column: farther apart they have too many zeros
-
-
-@kernel(f"boolean({A2}, {I2}, int64, int64, {A2})", borrows=True)
-def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -> bool:
-    """Put L with M = L^T L, of a diagonal block, by branches; False if it is not positive definite.
-
-    Velocities are eliminated from the leaves of a tree to its root: row k of L has entries for what M couples k with,
-    the velocities on the way from the root to k, and they stand one beside the other in its first places; in that of
-    the diagonal its inverse. What comes after them means nothing: rows have room for whole fours.
-    """
-    for k in range(first, end):
-        row, branch, n = L[k], branches[k], branches[k, 0]
-        for a in range(n):
-            row[a] = M[k, branch[1 + a]]
-        row[n], row[n + 1], row[n + 2] = 0.0, 0.0, 0.0
-    for k in range(end - 1, first - 1, -1):
-        row, branch = L[k], branches[k]
-        n = branch[0] - 1
-        if not row[n] > 0.0:
-            return False
-        inverse = 1.0 / np.sqrt(row[n])
-        row[n] = inverse
-        for a in range(n):
-            row[a] *= inverse
-        for a in range(n):
-            out, scale = L[branch[1 + a]], row[a]
-            for b in range(0, a + 1, 4):
-                add_four(out, b, -scale, row, b)
-    return True
-
-
-@kernel(f"void({A2}, int64, int64, {A2})", borrows=True)
-def invert_block(L: Array, first: int, end: int, inverse: Array) -> None:
-    """Put the inverse of L, of a diagonal block without zeros."""
-    for j in range(first, end):
-        inverse[j, j] = L[j, j - first]
-        for i in range(j + 1, end):
-            s = 0.0
-            for k in range(j, i):
-                s -= L[i, k - first] * inverse[k, j]
-            inverse[i, j] = s * L[i, i - first]
 
 
 @kernel(f"boolean({A2}, Layout, {A2})", borrows=True)
@@ -116,65 +83,6 @@ def factor_mass(layout: Layout, data: Data) -> bool:
         if end - first <= SMALL and len(data.inverse) > 0:
             invert_block(L, first, end, data.inverse)
     return True
-
-
-@kernel(f"void({A2}, {I2}, int64, int64, {A1})", borrows=True)
-def half_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> None:
-    """Put x = L^-T x, of a diagonal block: from the velocities that x has entries for only the way to the root."""
-    for k in range(end - 1, first - 1, -1):
-        if x[k] == 0.0:
-            continue
-        row, branch = L[k], branches[k]
-        n, low = branch[0] - 1, branch[1]
-        value, whole = x[k] * row[n], min(branch[-1], n) // 4 * 4
-        x[k] = value
-        for a in range(0, whole, 4):
-            add_four(x, low + a, -value, row, a)
-        for a in range(whole, n):
-            x[branch[1 + a]] -= row[a] * value
-
-
-@kernel(f"void({A2}, {I2}, int64, {A1}, int64, {A1})", borrows=True)
-def half_solve_branch(L: Array, branches: IntArray, end: int, J: Array, first: int, x: Array) -> None:
-    """Put x = L^-T J of a row with entries for the velocities of one branch alone, which ends at `end`.
-
-    What x has from `first`, where the block begins, up to there it is only once all is solved side by side.
-    """
-    branch = branches[end]
-    n, last = branch[0], end + 1
-    part = x[first : first + n]
-    for a in range(n):
-        part[a] = J[branch[1 + a]]
-    for a in range(n - 1, -1, -1):
-        row = L[branch[1 + a]]
-        value = part[a] * row[a]
-        part[a] = value
-        for b in range(a):
-            part[b] -= row[b] * value
-    for a in range(n - 1, -1, -1):  # no entry comes to stand before the place that it is taken from
-        j, value = branch[1 + a], part[a]
-        for i in range(j + 1, last):
-            x[i] = 0.0
-        x[j], last = value, j
-    for i in range(first, last):
-        x[i] = 0.0
-
-
-@kernel(f"void({A2}, {I2}, int64, int64, {A1})", borrows=True)
-def back_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> None:
-    """Put x = L^-1 x, of a diagonal block."""
-    for k in range(first, end):
-        row, branch, s0, s1, s2, s3 = L[k], branches[k], 0.0, 0.0, 0.0, 0.0
-        n, low = branch[0] - 1, branch[1]
-        whole = min(branch[-1], n) // 4 * 4
-        for a in range(0, whole, 4):  # as four sums, which the processor takes together
-            s0 += row[a] * x[low + a]
-            s1 += row[a + 1] * x[low + a + 1]
-            s2 += row[a + 2] * x[low + a + 2]
-            s3 += row[a + 3] * x[low + a + 3]
-        for a in range(whole, n):
-            s0 += row[a] * x[branch[1 + a]]
-        x[k] = (x[k] - ((s0 + s1) + (s2 + s3))) * row[n]
 
 
 @kernel(f"boolean({A2}, {I1})", borrows=True)
@@ -348,37 +256,6 @@ def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: A
             for j in range(i, end):
                 s += inverse[j, i] * J[j]
             x[i] = s
-
-
-@kernel(f"void({A2}, {I2}, {A2}, int64)", borrows=True)
-def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
-    """Put X = L^-T X, whole fours of columns up to n: what is zero in all four of them costs nothing.
-
-    A velocity is taken together with the one before it on its branch, where they stand one next to the other: what is
-    before both is read and written once.
-    """
-    for first in range(0, n, 4):
-        k = len(L) - 1
-        while k >= 0:
-            x = X[k]
-            if none_of_four(x, first):
-                k -= 1
-                continue
-            row, branch = L[k], branches[k]
-            m = branch[0] - 1
-            scale_four(x, first, row[m])
-            if m == 0 or branch[m] != k - 1:
-                for a in range(m):
-                    add_four(X[branch[1 + a]], first, -row[a], x, first)
-                k -= 1
-                continue
-            m -= 1
-            next_row, next_x = L[k - 1], X[k - 1]
-            add_four(next_x, first, -row[m], x, first)
-            scale_four(next_x, first, next_row[m])
-            for a in range(m):
-                add_two(X[branch[1 + a]], first, -row[a], x, first, -next_row[a], next_x, first)
-            k -= 2
 
 
 @kernel("boolean(Layout)", borrows=True)

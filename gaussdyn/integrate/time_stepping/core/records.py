@@ -373,7 +373,7 @@ class Data(NamedTuple):
         Impulses of dry joints that surely slide until the end of the step: they stand beside the force, and no row of
         theirs is in the contact problem. Zero where one is.
     M, L : Array, shapes (nv, nv) and (nv, nv + 3)
-        Mass at the middle, dampers of trees beside it, and its factor, see `linear.factor_block`.
+        Mass at the middle, dampers of trees beside it, and its factor, see `linalg.branches`.
     K : Array, shape (nv, nv + 3)
         The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it. Of
         trees it is made when it is asked for, see `linear.factor_bare_mass`: until then K[0, 0] is NaN.

@@ -11,7 +11,6 @@ from gaussdyn.integrate.time_stepping.core.linear import (
     back_nodes,
     cross_products,
     factor_nodes,
-    invert_block,
     keep_block,
     multiply_abs,
     multiply_mass,
@@ -20,6 +19,7 @@ from gaussdyn.integrate.time_stepping.core.linear import (
 )
 from gaussdyn.integrate.time_stepping.core.records import ALONE, FOREST, HIGH, LOW, SPATIAL, Layout
 from gaussdyn.integrate.time_stepping.core.row_model import _branches
+from gaussdyn.linalg.branches import invert_block
 
 TREE = np.array([-1, 0, 1, 2, 1, 4, 5, 1, 0, 8])  # a trunk of two with three limbs, another limb from the root
 APART = np.full(10, -1)  # every velocity by itself

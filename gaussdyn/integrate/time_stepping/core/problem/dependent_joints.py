@@ -14,9 +14,10 @@ import numpy as np
 
 from ....._jit import A1, A2, I1, kernel
 from .....arrays import Array, IntArray
+from .....linalg.branches import half_solve
 from .....linalg.envelope import part_dot
 from ...scheme import CONTRARY
-from ..linear import dot, half_solve, multiply_abs, multiply_mass
+from ..linear import dot, multiply_abs, multiply_mass
 from ..records import ALONE, BILATERAL, BRANCH, FIXED, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`

@@ -45,7 +45,7 @@ class Place:
     def of(cls, system: System, t: float, q: Array, v: Array, control: Array | None, rows: Rows | None = None) -> Place:
         """Ask a system what it says at a state; its rows may be known."""
         at_once = getattr(system, "rows_mass_and_force", None) if rows is None else None
-        if at_once is not None and (said := at_once(q, v, control)) is not None:
+        if at_once is not None and (said := at_once(t, q, v, control)) is not None:
             return Place(t, q, v, *said)
         rows = system.rows(t, q, v) if rows is None else rows
         return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, control))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...arrays import matrix, scalar, vector
+from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
 from ...mends import one_of
@@ -217,3 +217,14 @@ def check_interval(part: Any, low: str, high: str) -> None:
             f"{low} <= {high}",
             f"Write {low}, {high} = sorted(({low}, {high})).",
         )
+
+
+def box_of(mass: float, J: Array) -> Array:
+    """Return axes and sides of the box that has an inertia; zeros for a body without mass."""
+    if not mass > 0.0:
+        return np.zeros(12)
+    moments, R = np.linalg.eigh(J)
+    if np.array_equal(J, np.diag(np.diag(J))):
+        moments, R = np.diag(J), np.eye(3)
+    sides = np.sqrt(np.maximum(moments.sum() - 2.0 * moments, 1e-15) / mass * 6.0)
+    return np.concatenate([R.ravel(), sides])

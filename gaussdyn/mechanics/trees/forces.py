@@ -168,10 +168,25 @@ def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
     return power
 
 
-@kernel(f"float64(Trees, Moving, {A1})", borrows=True)
-def applied_forces(trees: Trees, moving: Moving, h: Array) -> float:
-    """Add loads and drags; return their power."""
+@kernel(f"float64(Trees, Moving, float64, {A1})", borrows=True)
+def shake_frame(trees: Trees, moving: Moving, t: float, h: Array) -> float:
+    """Add the inertial forces of a frame that shakes; return their power."""
     power = 0.0
+    for s in range(len(trees.shaking)):
+        own = trees.shaking[s]
+        now = math.sin(own[3] * t + own[4])
+        for b in range(len(trees.inertia)):
+            centre = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], trees.inertia[b], CENTRE))
+            force = along(ZERO3, -trees.inertia[b, MASS] * now, three(own, 0))
+            add_push(trees, moving, b, centre, force, ZERO3, 1.0, h)
+            power += dot3(force, point_velocity(trees, moving, b, centre))
+    return power
+
+
+@kernel(f"float64(Trees, Moving, float64, {A1})", borrows=True)
+def applied_forces(trees: Trees, moving: Moving, t: float, h: Array) -> float:
+    """Add loads, drags and what a frame that shakes exerts; return their power."""
+    power = shake_frame(trees, moving, t, h)
     for k in range(len(trees.pushed)):
         b, own = trees.pushed[k], trees.pushes[k]
         point = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], own, PUSHED))

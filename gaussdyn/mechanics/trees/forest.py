@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ..._jit import A1, A2, A3, I1, I2, record
 from ...arrays import Array, IntArray
 
@@ -25,7 +27,7 @@ PUSHED, WITH, TURNED, DRAG, SPIN_DRAG = 0, 3, 6, 9, 10  # columns of `Trees.push
 INERTIAS, SPEEDS, ASKED = range(3)  # entries of `Moving.known`; from ASKED on one for each body
 
 
-@record(I2, A2, A2, I2, A2, A2, I2, A2, A2, I1, A2, A1)
+@record(I2, A2, A2, I2, A2, A2, I2, A2, A2, I1, A2, A2, A1)
 class Trees(NamedTuple):
     """Bodies and their joints.
 
@@ -58,6 +60,8 @@ class Trees(NamedTuple):
     pushes : Array, shape (p, 11)
         A point in the frame of the body, a force and a moment in the axes of space, and the damping of the velocity of
         the point and of the angular velocity.
+    shaking : Array, shape (s, 5)
+        Of a frame that shakes: its largest acceleration, angular frequency and phase.
     gravity : Array, shape (3,)
     """
 
@@ -72,6 +76,7 @@ class Trees(NamedTuple):
     fluid: Array
     pushed: IntArray
     pushes: Array
+    shaking: Array
     gravity: Array
 
 
@@ -220,6 +225,7 @@ class Drives(NamedTuple):
 
 ALONG, RUB, EQUAL, SWING, MEET, FACE, TAUT, LEAN, PACE = range(9)  # kinds of rows
 WHAT, ONE, OTHER, PART, SHARED = range(5)  # columns of `Couplings.kinds`
+SPACE = 3  # of PART
 
 
 @record(I2, A2)
@@ -231,12 +237,13 @@ class Couplings(NamedTuple):
     kinds : IntArray, shape (r, 5)
         WHAT and on what it acts. ALONG: limit of a line; RUB: dry friction along a line (or, where that is -1, the
         velocity OTHER); EQUAL: a line by a polynomial of another (-1: none); SWING: limit of the angle of a ball (a
-        joint); MEET: component PART of the distance of two points, in the axes of the last body SHARED by both
-        branches; FACE: of the turn of two bodies; TAUT: limit of a line through space; LEAN: a direction of one body
-        stays across one of another; PACE: a velocity is a rate and a ratio of another (-1: none).
+        joint); MEET: component PART of the distance of two points as the last body SHARED by both branches sees it, in
+        the axes of that body or, from SPACE on, in those of space; FACE: of the turn of two bodies along an axis of the
+        second; TAUT: limit of a line through space; LEAN: a direction of one body stays across one of another; PACE: a
+        velocity is a rate and a ratio of another (-1: none).
     numbers : Array, shape (r, 7)
         Sign and offset; the rate at which it rests; zeros and coefficients; the largest angle; two points; a
-        quaternion; sign and offset; both directions; rate and ratio.
+        quaternion and an axis; sign and offset; both directions; rate and ratio.
     """
 
     kinds: IntArray
@@ -251,3 +258,29 @@ class Forest(NamedTuple):
     moving: Moving
     drives: Drives
     couplings: Couplings
+
+
+def moving_of(trees: Trees) -> Moving:
+    """Return work space for one state; the ground stands still."""
+    n, j, nv = len(trees.inertia), len(trees.joints), len(trees.dofs)
+    nq = nv + int((trees.joints[:, KIND] >= BALL).sum())  # a quaternion has one more
+    made = Moving(
+        np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3)), np.zeros((j, 3)), np.zeros((j, 3)), np.zeros((nv, 6)),
+        np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 10)), np.zeros((n + 1, 10)),
+        np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(j), np.zeros(j), np.zeros(j), np.zeros(nv), np.zeros(nv),
+        np.full(nq, np.nan), np.zeros(nv), np.zeros(2 + n, dtype=np.int64),
+    )  # fmt: skip
+    made.R[n] = np.eye(3)
+    return made
+
+
+def own_drives(drives: Drives) -> Drives:
+    """Return drives whose lines through space have lengths and factors of their own."""
+    if not len(drives.paths.ends):
+        return drives
+    paths = drives.paths
+    own = paths._replace(
+        length=paths.length.copy(), row=paths.row.copy(), leg=paths.leg.copy(), centre=paths.centre.copy(),
+        at=np.full_like(paths.at, np.nan),
+    )  # fmt: skip
+    return drives._replace(factor=drives.factor.copy(), paths=own)

@@ -12,10 +12,9 @@ from ..._jit import Held
 from ...arrays import Array, IntArray
 from ..collision.body_motions import BodyMotions
 from ..rows import Row
-from .forest import Forest
+from .forest import Forest, moving_of, own_drives
 from .frames import frame_motions, frame_speeds
 from .motion import forest_forces, forest_forces_foreseen, forest_mass, forest_potential, forest_rows, put_forest
-from .tables import moving_of, own_drives
 
 
 def held(record: Any) -> Any:
@@ -70,15 +69,15 @@ class ForestState:
         forest_mass(self.held, self.q, M)
         return M
 
-    def force(self) -> tuple[Array, float]:
+    def force(self, t: float) -> tuple[Array, float]:
         """Return the generalised force, and the power of what has no potential."""
         h = np.zeros(len(self.v))
-        return h, float(forest_forces(self.held, self.q, self.v, self.v, h))
+        return h, float(forest_forces(self.held, t, self.q, self.v, self.v, h))
 
-    def force_foreseen(self, mean: Array) -> Array:
+    def force_foreseen(self, t: float, mean: Array) -> Array:
         """Return the generalised force of a step without corrections whose mean velocity is `mean`."""
         h, M = np.zeros(len(self.v)), np.zeros((len(self.v), len(self.v)))
-        forest_forces_foreseen(self.held, self.q, self.v, np.ascontiguousarray(mean), M, h)
+        forest_forces_foreseen(self.held, t, self.q, self.v, np.ascontiguousarray(mean), M, h)
         return h
 
     def potential(self) -> float:

@@ -16,15 +16,16 @@ from ..contact_law import ContactLaw
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ..names import GROUND
-from ..spatial.forces import Force, Shaking, Spring
+from ..spatial.forces import Force
 from ..spatial.joint_table import Bond
 from ..spatial.joints import BallJoint, Joint, Slider, Universal, Weld
 from ..spatial.kinematics import Motions, SpatialMarker
+from ..spatial.links import Rod, String
 from ..spatial.system import SpatialSystem
 from ..state import State
-from .bodies import TreeBody, TreeJoint, Turn
+from .bodies import TreeBody, TreeJoint
 from .forest_state import ForestState
-from .parts import Connect, Leg, SpatialTendon
+from .parts import Closing
 from .sensors import Sensor
 from .system import TreeSystem
 from .tables import together
@@ -120,12 +121,12 @@ class JointCoordinates:
 def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     """Return the tree that moves as a system of bodies does.
 
-    Its joints are those of a spanning tree from the ground out; ball joints and welds that are left close loops.
+    Its joints are those of a spanning tree from the ground out; those that are left close loops.
 
     Raises
     ------
     InputError
-        What trees do not have: other joints that close a loop and what acts on them, rods, strings, a shaken frame.
+        What trees do not have: sliders that close a loop, what acts on joints that do, limits with restitution.
     """
     found, others, pushes = tree_of(system)
     named = {f"a {type(one).__name__} that closes a loop" for one in others if isinstance(one, Joint)}
@@ -133,7 +134,7 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     if named:
         mend = 'SpatialSystem(..., coordinates="joints") has them; or list the joints of the loop in another order.'
         text = "ball joints, hinges, universal joints, sliders, welds, limits without restitution, dry friction, "
-        text += "motors, gears, drives, springs, loads, drags"
+        text += "motors, gears, drives, springs, loads, drags, shaking, rods, strings"
         raise InputError("joints, forces", ", ".join(sorted(named)), text, mend)
     return found
 
@@ -141,18 +142,17 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
 def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], tuple[Force, ...]]:
     """Return the tree that moves as a system of bodies does, but for those joints and forces that are named.
 
-    What trees have no tables for: joints that close loops but balls and welds, rods, strings, limits with restitution,
-    friction that is larger at rest, a frame that shakes, and what acts on a joint that closes a loop.
+    What trees have no tables for: sliders that close loops, what acts on a joint that closes one, limits with
+    restitution, and friction that is larger at rest.
     """
     joints = [one for one in system.joints if isinstance(one, Joint)]
     ties, left = _spanning([body.name for body in system.bodies], joints)
-    loops = [one for one in left if isinstance(one, (BallJoint, Weld))]
+    loops = [one for one in left if isinstance(one, Closing)]
     tied = {tie.joint.name for tie in ties}
+    links = [one for one in system.joints if isinstance(one, (Rod, String))]
     limits, frictions = _taken(system, tied)
     acting = [one for one in system.joints if isinstance(one, (Motor, Gear)) and tied.issuperset(one.joints)]
-    pushes = tuple(
-        one for one in system.forces if isinstance(one, Shaking) or (isinstance(one, Drive) and one.joint not in tied)
-    )
+    pushes = tuple(one for one in system.forces if isinstance(one, Drive) and one.joint not in tied)
     forces = [one for one in system.forces if not any(one is other for other in pushes)]
     held = {tie.child.body: tie for tie in ties}
     order = [*(body.name for body in system.bodies if body.name not in held), *(tie.child.body for tie in ties)]
@@ -161,25 +161,12 @@ def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], 
     pairs = {**_pairs(system, bodies), **system.pairs}
     sensors = [one for tie in ties for one in _reactions(tie)]
     tree = TreeSystem(
-        bodies=bodies, obstacles=system.obstacles, parts=[*map(_closure, loops), *acting, *_acting(forces, tied)],
+        bodies=bodies, obstacles=system.obstacles, parts=[*loops, *links, *acting, *forces],
         gravity=system.gravity, contact=system.contact, pairs=pairs, sensors=() if loops else sensors,
     )  # fmt: skip
-    taken = [*(tie.joint for tie in ties), *loops, *limits.values(), *frictions.values(), *acting]
+    taken = [*(tie.joint for tie in ties), *loops, *links, *limits.values(), *frictions.values(), *acting]
     others = tuple(one for one in system.joints if not any(one is other for other in taken))
     return JointCoordinates(system, tree, ties), others, pushes
-
-
-def _acting(forces: Sequence[Any], names: Collection[str]) -> list[Any]:
-    """Return forces as trees have them: springs are tendons, by names that no joint has."""
-    return [_tendon(f"spring_{k}" + "_" * max(map(len, names), default=0), one) if isinstance(one, Spring) else one
-            for k, one in enumerate(forces)]  # fmt: skip
-
-
-def _tendon(name: str, spring: Spring) -> SpatialTendon:
-    a, b = spring.a, spring.b
-    leg = Leg(a=a.body, at_a=a.at, b=b.body, at_b=b.at)
-    slack = (spring.length, spring.length)
-    return SpatialTendon(name=name, legs=(leg,), stiffness=spring.stiffness, damping=spring.damping, slack=slack)
 
 
 def _taken(system: SpatialSystem, tied: Collection[str]) -> tuple[dict[str, Limit], dict[str, JointFriction]]:
@@ -280,14 +267,6 @@ def _coordinates(tie: Tie, motion: Motions, limit: Limit | None) -> dict[str, An
         return {name: joint.free(motion, 0.5 * (limit.low + limit.high)).value}
     values = [one.value for one in joint.free_motions(motion)]
     return dict(zip((f"{name}_1", f"{name}_2"), values, strict=True)) if len(values) == 2 else {name: values[0]}
-
-
-def _closure(joint: Joint) -> Connect:
-    turn: Turn | None = None
-    if isinstance(joint, Weld):
-        w, x, y, z = product(joint.b.turn, conjugate(np.array(joint.a.turn))).tolist()
-        turn = (w, x, y, z)
-    return Connect(name=joint.name, a=joint.a.body, b=joint.b.body, at_a=joint.a.at, at_b=joint.b.at, turn=turn)
 
 
 def _reactions(tie: Tie) -> tuple[Sensor, Sensor]:

@@ -8,7 +8,7 @@ the ends of the tree, whose opposites act on the body before it (`readings_along
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from ...linalg.rotations import cross, matrix_of
 from ..joints.limits_motors import Part
 from ..names import GROUND
 from ..spatial.joint_series import JointSeries, JointTables
-from ..spatial.joint_table import Bond
 from ..spatial.joints import BallJoint, Joint
 from ..spatial.kinematics import Motions, poses_at
 from ..spatial.mechanism import has_tables
@@ -30,14 +29,12 @@ AT_ONCE = 2048  # states: no more numbers of all rows are held
 MOMENTS = {4: [0], 5: [1, 2], 6: [1, 2, 0]}  # about which axes of the frame contacts of so many components have moments
 
 
-def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> dict[str, Column]:
+def joint_readings(pair: JointCoordinates, run: Any) -> dict[str, Column]:
     """Return the columns that a run of the bodies would have, those among them that the run of the tree has, too.
 
     Parameters
     ----------
     pair : JointCoordinates
-    others : sequence of joints and parts
-        What acts on the bodies besides the tree.
     run : Trajectory
         Of the tree; reactions are means over the step before a saved state, zero in the first one.
     """
@@ -45,11 +42,11 @@ def joint_readings(pair: JointCoordinates, others: Sequence[Bond], run: Any) -> 
     heads = [*known.q, *known.v, *((name.replace(":", ".", 1), unit) for name, unit in known.more)]
     kept = [id for tie in pair.ties for id in tie.joint.ids]
     heads += [known.rows[id][1] for id in kept]
-    acting = dict.fromkeys([*known.rows, *(id for one in others for id in one.ids)])  # rods and strings among them
+    acting = dict.fromkeys([*known.rows, *(id for one in pair.bodies.joints for id in one.ids)])
     names = {id: run.reaction_names(id) for id in acting}
     pushes = {id: np.column_stack([run[name] for name in own]) for id, own in names.items() if own}
     along = readings_along if has_tables(pair.bodies) else one_by_one  # parts of classes of your own are asked
-    values = along(pair, others, run, pushes)
+    values = along(pair, run, pushes)
     also = {known.rows[id][1][0]: f"{id}.r" for id in kept}
     return {
         name: (unit, np.ascontiguousarray(values[:, i]), also.get(name, "")) for i, (name, unit) in enumerate(heads)
@@ -73,15 +70,13 @@ class Lot(NamedTuple):
         return 0.5 * (self.before_t + self.t)
 
 
-def readings_along(pair: JointCoordinates, others: Sequence[Bond], run: Any, pushes: Mapping[str, Array]) -> Array:
+def readings_along(pair: JointCoordinates, run: Any, pushes: Mapping[str, Array]) -> Array:
     """Return the numbers of `joint_readings` at all states at once, shape (n, columns).
 
     Parameters
     ----------
     pair : JointCoordinates
         Of a system with tables for all its parts.
-    others : sequence of joints and parts
-        What acts on the bodies besides the tree.
     run : Trajectory
     pushes : mapping of str to Array, shape (n, k)
         The reactions that the run has, by id.
@@ -91,12 +86,12 @@ def readings_along(pair: JointCoordinates, others: Sequence[Bond], run: Any, pus
         some = slice(k, k + AT_ONCE)
         t, q, v, before_t, before_q, before_v = (getattr(run, name)[some] for name in Lot._fields[:-1])
         lot = Lot(t, q, v, before_t, before_q, before_v, table.take(some))
-        found.append(_readings_of(pair, others, lot, tables, {id: f[some] for id, f in pushes.items()}))
+        found.append(_readings_of(pair, lot, tables, {id: f[some] for id, f in pushes.items()}))
     return np.concatenate(found)
 
 
 def _readings_of(
-    pair: JointCoordinates, others: Sequence[Bond], run: Lot, tables: JointTables, pushes: Mapping[str, Array]
+    pair: JointCoordinates, run: Lot, tables: JointTables, pushes: Mapping[str, Array]
 ) -> Array:  # fmt: skip
     """Return the numbers of a lot of states."""
     known, tree = pair.bodies.joint_table, ForestSeries.of(pair.system.forest)
@@ -105,7 +100,7 @@ def _readings_of(
     middle = tree.moved(run.before_q, mean, 0.5 * (run.t - run.before_t))
     (Q, V), (_, V0) = tree.bodies(number, run.q, run.v), tree.bodies(number, run.before_q, run.before_v)
     left = _left(pair, run, (Q, V - V0), tables.forces(run.middle_t, *(there := tree.bodies(number, middle, mean))))
-    here, own = tables.at(Q, V), _reactions_along(pair, others, tables.at(*there), left, pushes)
+    here, own = tables.at(Q, V), _reactions_along(pair, tables.at(*there), left, pushes)
     forces = {**pushes, **{id: np.where(run.t > run.before_t, r, 0.0)[:, None] for id, r in own.items()}}
     angles = {
         joint.name: run.q[:, pair.system.coordinates(joint.name).start]
@@ -124,13 +119,13 @@ def _left(pair: JointCoordinates, run: Lot, moved: tuple[Array, Array], forces: 
 
 
 def _reactions_along(
-    pair: JointCoordinates, others: Sequence[Bond], joints: JointSeries, left: Array, pushes: Mapping[str, Array]
+    pair: JointCoordinates, joints: JointSeries, left: Array, pushes: Mapping[str, Array]
 ) -> dict[str, Array]:  # fmt: skip
     """Return the reactions (n,) of the joints of the tree by id; `left` has moments in the axes of the bodies."""
     wrench = left.reshape(len(left), -1, 6)
     wrench[:, :, 3:] = (joints.turns.R[:, :-1] @ wrench[:, :, 3:, None])[..., 0]
     wrench = np.concatenate([wrench, np.zeros((len(left), 1, 6))], axis=1)  # the ground takes any
-    for id in (id for one in _acting(pair, others) for id in one.ids):
+    for id in (id for one in _acting(pair) for id in one.ids):
         for a, b, unit in joints.of_row(id) if id in pushes else ():
             wrench[:, a] -= pushes[id] * unit[:, :6]
             wrench[:, b] -= pushes[id] * unit[:, 6:]
@@ -145,14 +140,13 @@ def _momenta(pair: JointCoordinates, v: Array) -> Array:
     return np.concatenate([mass * moved[:, :, :3], turning], axis=2).reshape(v.shape)
 
 
-def _acting(pair: JointCoordinates, others: Sequence[Bond]) -> list[Any]:
-    """Return what acts on the bodies beside the tree, and along no motion that it leaves free."""
+def _acting(pair: JointCoordinates) -> list[Any]:
+    """Return what acts on the bodies beside the joints of the tree, and along no motion that these leave free."""
     tied = {tie.joint.name for tie in pair.ties}
-    acting: list[Any] = [one for one in others if not (isinstance(one, Part) and set(one.joints) <= tied)]
-    acting += [
-        one for one in pair.bodies.joints if isinstance(one, Joint) and one.name not in tied and one not in acting
-    ]
-    return acting
+    return [
+        one for one in pair.bodies.joints
+        if not (set(one.joints) <= tied if isinstance(one, Part) else isinstance(one, Joint) and one.name in tied)
+    ]  # fmt: skip
 
 
 def _from_the_ends(pair: JointCoordinates, joints: JointSeries, wrench: Array) -> dict[str, Array]:
@@ -193,21 +187,21 @@ def _contacts_along(pair: JointCoordinates, run: Lot, Q: Array) -> Array:
     return f.reshape(len(Q), -1)
 
 
-def one_by_one(pair: JointCoordinates, others: Sequence[Bond], run: Any, pushes: Mapping[str, Array]) -> Array:
+def one_by_one(pair: JointCoordinates, run: Any, pushes: Mapping[str, Array]) -> Array:
     """Return what `readings_along` does, asking all parts at every state."""
     known = pair.bodies.readings()
-    lines = [_line(pair, known, others, run, k, {id: f[k] for id, f in pushes.items()}) for k in range(len(run))]
+    lines = [_line(pair, known, run, k, {id: f[k] for id, f in pushes.items()}) for k in range(len(run))]
     return np.array(lines).reshape(len(run), -1)
 
 
 def _line(
-    pair: JointCoordinates, known: Any, others: Sequence[Bond], run: Any, k: int, forces: Mapping[str, Array]
+    pair: JointCoordinates, known: Any, run: Any, k: int, forces: Mapping[str, Array]
 ) -> Array:  # fmt: skip
     """Return the numbers of one saved state; `forces` are those that the run of the tree has, by id."""
     t, q, v = float(run.t[k]), run.q[k], run.v[k]
     here = pair.motion(q)
     speed = here.S @ v
-    own = _reactions(pair, others, run, k, here, forces)
+    own = _reactions(pair, run, k, here, forces)
     forces = {**forces, **own}
     angles = {name: float(q[pair.system.coordinates(name)][0]) for name in known.winding if _has(pair, name)}
     wound = dict(zip(known.winding, known.angles(here.q, speed)[0].tolist(), strict=True)) | angles
@@ -216,7 +210,7 @@ def _line(
 
 
 def _reactions(
-    pair: JointCoordinates, others: Sequence[Bond], run: Any, k: int, here: BodyMotion, forces: Mapping[str, Array]
+    pair: JointCoordinates, run: Any, k: int, here: BodyMotion, forces: Mapping[str, Array]
 ) -> dict[str, Array]:  # fmt: skip
     """Return the mean reactions of the joints of the tree over the step that ended in saved state k, by id."""
     kept, dt = [id for tie in pair.ties for id in tie.joint.ids], float(run.t[k] - run.before_t[k])
@@ -229,7 +223,7 @@ def _reactions(
     change = here.S @ run.v[k] - pair.motion(run.before_q[k]).S @ run.before_v[k]
     left = bodies.layout.mass @ change / dt - bodies.force(t, middle.q, speed)
     left -= _of_contacts(pair, run, k, here.q.reshape(-1, 7))
-    acting = _acting(pair, others)
+    acting = _acting(pair)
     for row in (row for one in acting for row in one.rows(_free(pair, motion) if isinstance(one, Part) else motion)):
         left -= row.J.T @ forces.get(row.id, np.zeros(len(row.J)))
     keeps, leaves = _keeps(pair, motion), _leaves(pair, motion)

@@ -1,8 +1,8 @@
 """A system of bodies in the coordinates of its joints: `SpatialSystem(..., coordinates="joints")`.
 
-A spanning tree of its joints gives q and v, M, gravity and contacts; what trees have no tables for (forces between
-bodies, rods, joints that close loops) is taken from the bodies: with v_bodies = S v and
-a_bodies = S a + drift a force f becomes S^T f, and a row J becomes J S with J drift beside its own drift.
+A spanning tree of its joints gives q and v, M, forces, rows and contacts; what trees have no tables for (sliders that
+close loops, limits with restitution) is taken from the bodies: with v_bodies = S v and a_bodies = S a + drift a force f
+becomes S^T f, and a row J becomes J S with J drift beside its own drift.
 """
 
 from __future__ import annotations
@@ -179,12 +179,12 @@ class JointedSystem(SpatialSystem):
         return tuple(sorted((*rows, *self._other_rows(t, q, v)), key=lambda row: row.id)) if self.others else rows
 
     def rows_mass_and_force(
-        self, q: Array, v: Array, control: Array | None = None
+        self, t: float, q: Array, v: Array, control: Array | None = None
     ) -> tuple[tuple[Row, ...], Array, Array] | None:  # fmt: skip
         """Return rows, mass and generalised force at once; None where the tree does not say all of the system."""
         if self.others or self.pushes or type(self) is not JointedSystem:
             return None
-        if (said := self.tree.rows_mass_and_force(q, v)) is None:
+        if (said := self.tree.rows_mass_and_force(t, q, v)) is None:
             return None
         rows, M, h = said
         return rows, M, h if control is None else h + vector("control", control, self.nv)
@@ -279,7 +279,7 @@ class JointedSystem(SpatialSystem):
 
     def sense(self, run: Any) -> dict[str, Column]:
         """Return unit and values of the columns of bodies and joints along a run, see `joint_readings`."""
-        return joint_readings(self.pair, self.others, run)
+        return joint_readings(self.pair, run)
 
     def index(self, body: str, coordinate: str = "x") -> int:
         """Return where x, y, z, qw, qx, qy or qz of a free body stands in q, or vx, vy, vz, wx, wy or wz in v.

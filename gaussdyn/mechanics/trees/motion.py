@@ -38,8 +38,8 @@ def forest_mass(forest: Forest, q: Array, M: Array) -> None:
     mass_matrix(forest.trees, forest.moving, M)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True, rare=True)
-def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
+@kernel(f"float64(Forest, float64, {A1}, {A1}, {A1}, {A1})", borrows=True, rare=True)
+def passive_forces(forest: Forest, t: float, q: Array, v: Array, damped: Array, h: Array) -> float:
     """Add what is neither motion nor actuators; return the power of what has no potential.
 
     `damped` are the velocities that dampers of joints see.
@@ -48,11 +48,11 @@ def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) 
     joint_springs(trees, q, h)
     power = joint_dampers(trees, damped, h) + tendon_forces(trees, forest.drives, q, v, h)[1]
     lift_weights(trees, moving, h)
-    return power + fluid_forces(trees, moving, h) + applied_forces(trees, moving, h)
+    return power + fluid_forces(trees, moving, h) + applied_forces(trees, moving, t, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True, rare=True)
-def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
+@kernel(f"float64(Forest, float64, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True, rare=True)
+def forest_forces(forest: Forest, t: float, q: Array, v: Array, damped: Array, h: Array) -> float:
     """Put the generalised force at a state; return the power of what has no potential, W.
 
     `damped` are the velocities that dampers of joints see, and actuators that a step has beside the mass: v, unless it
@@ -61,26 +61,28 @@ def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -
     put_forest(forest, q, v)
     place_inertias(forest.trees, forest.moving)
     take_bias(forest.trees, forest.moving, h)
-    power = passive_forces(forest, q, v, damped, h)
+    power = passive_forces(forest, t, q, v, damped, h)
     return power + actuator_forces(forest.trees, forest.drives, q, v, damped, forest.moving.spare, h)
 
 
-@kernel(f"void(Forest, {A1}, {A1}, {A1}, {A2}, {A1})", borrows=True, entry=True)
-def forest_forces_foreseen(forest: Forest, q: Array, v: Array, mean: Array, M: Array, h: Array) -> None:
+@kernel(f"void(Forest, float64, {A1}, {A1}, {A1}, {A2}, {A1})", borrows=True, entry=True)
+def forest_forces_foreseen(
+    forest: Forest, t: float, q: Array, v: Array, mean: Array, M: Array, h: Array
+) -> None:  # fmt: skip
     """Put the force at (q, v), that of dampers of joints, and of drives a step has beside the mass, at (q, mean).
 
     M, shape (nv, nv), is work space.
     """
     put_forest(forest, q, mean)
     drives_beside(forest.trees, forest.drives, q, mean, 0.0, False, M)
-    forest_forces(forest, q, v, mean, h)
+    forest_forces(forest, t, q, v, mean, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True, rare=True)
-def forest_power(forest: Forest, q: Array, v: Array, h: Array) -> float:
+@kernel(f"float64(Forest, float64, {A1}, {A1}, {A1})", borrows=True, rare=True)
+def forest_power(forest: Forest, t: float, q: Array, v: Array, h: Array) -> float:
     """Return the power of what has no potential, W; h is work space."""
     put_forest(forest, q, v)
-    return passive_forces(forest, q, v, v, h) + actuator_forces(
+    return passive_forces(forest, t, q, v, v, h) + actuator_forces(
         forest.trees, forest.drives, q, v, v, forest.moving.spare, h
     )
 

@@ -15,7 +15,9 @@ from ..collision.shapes import Triple, direction, triple
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, Motor
 from ..names import GROUND, check_name
-from ..spatial.forces import Drag, Load
+from ..spatial.forces import Drag, Load, Shaking, Spring
+from ..spatial.joints import BallJoint, Hinge, Universal, Weld
+from ..spatial.links import Rod, String
 from .bodies import Turn, check_interval
 
 Dynamics = Literal["none", "integrator", "filter", "filterexact"]
@@ -360,7 +362,11 @@ class Fluid:
             object.__setattr__(self, name, scalar(f"{name} of the fluid", getattr(self, name), low=0.0))
 
 
-Part = Tendon | SpatialTendon | JointEquality | Connect | Motor | Gear | Drive | Load | Drag
+Straight = Spring | Rod | String  # lines from point to point, without a name
+Lined = Tendon | SpatialTendon | Straight
+Closing = BallJoint | Hinge | Universal | Weld  # joints that close a loop
+Unlined = JointEquality | Connect | Closing | Motor | Gear | Drive | Load | Drag | Shaking
+Part = Lined | Unlined
 
 
 def _slack(name: str, given: tuple[float, float]) -> tuple[float, float]:

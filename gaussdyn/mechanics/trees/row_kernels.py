@@ -27,6 +27,7 @@ from .forest import (
     RUB,
     SCALAR,
     SHARED,
+    SPACE,
     SWING,
     TAUT,
     WHAT,
@@ -185,6 +186,9 @@ def meeting(moving: Moving, couplings: Couplings, k: int) -> tuple[Vector, Vecto
     )  # fmt: skip
     at_a = along(triple3(moving.x[a]), 1.0, turned(moving.R[a], couplings.numbers[k], 0))
     at_b = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], couplings.numbers[k], 3))
+    if i >= SPACE:
+        i -= SPACE
+        return (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0), at_a, at_b
     return (moving.R[c, 0, i], moving.R[c, 1, i], moving.R[c, 2, i]), at_a, at_b
 
 
@@ -238,11 +242,11 @@ def half_turn(RA: Array, RB: Array, T: Array, D: Array) -> Vector:
 @kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
 def face_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Array) -> Vector:
     """Add J of twice a component of the quaternion by which a turn is off; return gap, rate and drift."""
-    a, b, i = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, PART]
+    a, b, axis = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], three(couplings.numbers[k], 4)
     turn_of(couplings.numbers[k], 0, moving.turn[0])
     u = half_turn(moving.R[a], moving.R[b], moving.turn[0], moving.turn[1])
     w = math.sqrt(max(1.0 - dot3(u, u), 0.0))
-    axis = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+    off = dot3(axis, u)
     g = along(cross3(u, axis), w, axis)
     n = turned_by(moving.R[b], g)
     add_push(trees, moving, a, triple3(moving.x[a]), ZERO3, n, 1.0, J)
@@ -250,7 +254,7 @@ def face_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Arra
     wa, wb = three(moving.speed[a], 0), three(moving.speed[b], 0)
     spin = along(wa, -1.0, wb)
     gain = along(along(three(moving.bias[a], 0), -1.0, three(moving.bias[b], 0)), -1.0, cross3(wb, spin))
-    return 2.0 * u[i], dot3(n, spin), dot3(n, gain) - 0.5 * dot3(spin, spin) * u[i]
+    return 2.0 * off, dot3(n, spin), dot3(n, gain) - 0.5 * dot3(spin, spin) * off
 
 
 @kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)

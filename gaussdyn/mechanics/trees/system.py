@@ -60,7 +60,8 @@ class TreeSystem:
         Parents before children. q has the coordinates of the joints in this order, v their rates.
     obstacles : sequence of HalfSpace, Mesh, HeightField, Compound or shapes
         Fixed in space, each with a name.
-    parts : sequence of Tendon, SpatialTendon, JointEquality, Connect, Motor, Gear, Drive, Load or Drag
+    parts : sequence of Part
+        Tendon, SpatialTendon, Spring, Rod, String, JointEquality, Connect, Motor, Gear, Drive, Load, Drag, Shaking.
     actuators : sequence of Actuator
         `control` has one number for each, in this order.
     gravity : (x, y, z)
@@ -115,7 +116,9 @@ class TreeSystem:
             values["bodies"], values["parts"], values["actuators"], values["gravity"], self.fluid
         )
         J, one = np.zeros((1, len(forest.trees.dofs))), np.zeros(1)
-        blanks = tuple(Row(id=x.id, kind=x.kind, level=x.level, J=J, rate=one, drift=one, cap=x.cap) for x in names)
+        blanks = tuple(
+            Row(id=x.id, kind=x.kind, level=x.level, J=J, rate=one, drift=one, cap=x.cap, eps_n=x.eps_n) for x in names
+        )
         values |= {"forest": forest, "places": places, "blanks": blanks}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -144,7 +147,7 @@ class TreeSystem:
 
     def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
         """Return the generalised force: gravity, Coriolis, springs, dampers, fluid, and actuators told `control`."""
-        return self._at(q, v, control).force()[0]
+        return self._at(q, v, control).force(t)[0]
 
     def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, control: Array | None = None) -> Array:
         """Return the force of a step without corrections, which v was foreseen for and whose mean velocity is `mean`.
@@ -152,7 +155,7 @@ class TreeSystem:
         That is the force at v, but for dampers of joints, and for the part of drives that falls with the rate of one
         joint: these see `mean`.
         """
-        return self._at(q, v, control).force_foreseen(mean)
+        return self._at(q, v, control).force_foreseen(t, mean)
 
     def qdot(self, q: Array, v: Array) -> Array:
         """Return dq/dt."""
@@ -260,13 +263,13 @@ class TreeSystem:
         return self._rows_at(ForestState.at(self.forest, q, v))
 
     def rows_mass_and_force(
-        self, q: Array, v: Array, control: Array | None = None
+        self, t: float, q: Array, v: Array, control: Array | None = None
     ) -> tuple[tuple[Row, ...], Array, Array] | None:  # fmt: skip
         """Return rows, mass and generalised force at once; None where a class of your own may say otherwise."""
         if type(self) is not TreeSystem:
             return None
         state = self._at(q, v, control)
-        return self._rows_at(state), state.mass(), state.force()[0]
+        return self._rows_at(state), state.mass(), state.force(t)[0]
 
     def _rows_at(self, state: ForestState) -> tuple[Row, ...]:
         rows = state.rows(self.blanks)
@@ -281,8 +284,8 @@ class TreeSystem:
         return ForestState.at(self.forest, q).potential()
 
     def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:
-        """Return the power of dampers, the fluid and actuators, W."""
-        return self._at(q, v, control).force()[1]
+        """Return the power of dampers, the fluid, loads, shaking and actuators, W."""
+        return self._at(q, v, control).force(t)[1]
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
         """Return shapes in the pose q, see `spatial.drawables`."""

@@ -11,15 +11,17 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...errors import InputError
-from ...linalg.rotations import matrix_of
+from ...linalg.rotations import conjugate, matrix_of, product
 from ...mends import other_name
 from ..collision.shapes import Triple
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, Motor
 from ..names import GROUND, nearest
 from ..rows import Kind, Level
-from ..spatial.forces import Drag, Load
-from .bodies import MOTIONS, TreeBody, TreeJoint
+from ..spatial.forces import Drag, Load, Shaking, Spring
+from ..spatial.joints import BallJoint, Hinge, Weld
+from ..spatial.links import Rod, String
+from .bodies import MOTIONS, TreeBody, TreeJoint, box_of
 from .forest import (
     ABOVE,
     ALONG,
@@ -36,29 +38,44 @@ from .forest import (
     PACE,
     PARENT,
     RUB,
+    SPACE,
     SPHERE,
     SWING,
     TAUT,
     Couplings,
     Drives,
     Forest,
-    Moving,
     Paths,
     Trees,
+    moving_of,
 )
-from .parts import Actuator, Fluid, JointEquality, Leg, Part, SpatialTendon, Tendon
+from .parts import (
+    Actuator,
+    Closing,
+    Connect,
+    Fluid,
+    JointEquality,
+    Leg,
+    Lined,
+    Part,
+    SpatialTendon,
+    Straight,
+    Tendon,
+    Unlined,
+)
 
 Line = tuple[str, dict[int, float]]  # name, and factors by velocity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowName:
-    """One row of the joints: its id, kind and level as in `Row`, and the largest force of dry friction."""
+    """One row of the joints: its id, kind, level and coefficients as in `Row`."""
 
     id: str
     kind: Kind
     cap: float = 0.0
     level: Level = "position"
+    eps_n: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +140,7 @@ def places_of(bodies: Sequence[TreeBody], parts: Sequence[Part], actuators: Sequ
             joints[joint.name] = joint, len(joints), q, v
             q, v = q + joint.coordinates, v + joint.velocities
     numbers[GROUND] = len(numbers)
-    tendons = [part.name for part in parts if isinstance(part, (Tendon, SpatialTendon))]
+    tendons = [_name(part, k) for k, part in enumerate(parts) if isinstance(part, Lined)]
     scalars = [name for name, (joint, *_) in joints.items() if joint.velocities == 1]
     lines = dict(zip(tendons, range(len(tendons)), strict=True))
     first = len(tendons) + sum(isinstance(part, Drive) for part in parts) + len(actuators)
@@ -165,20 +182,6 @@ def together(bodies: Sequence[TreeBody], fixed: Sequence[str]) -> frozenset[tupl
     return frozenset((min(pair), max(pair)) for pair in off)
 
 
-def moving_of(trees: Trees) -> Moving:
-    """Return work space for one state; the ground stands still."""
-    n, j, nv = len(trees.inertia), len(trees.joints), len(trees.dofs)
-    nq = nv + int((trees.joints[:, KIND] >= BALL).sum())  # a quaternion has one more
-    made = Moving(
-        np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3)), np.zeros((j, 3)), np.zeros((j, 3)), np.zeros((nv, 6)),
-        np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 10)), np.zeros((n + 1, 10)),
-        np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(j), np.zeros(j), np.zeros(j), np.zeros(nv), np.zeros(nv),
-        np.full(nq, np.nan), np.zeros(nv), np.zeros(2 + n, dtype=np.int64),
-    )  # fmt: skip
-    made.R[n] = np.eye(3)
-    return made
-
-
 def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: Fluid) -> Trees:
     n, joints = len(bodies), [joint for joint, *_ in places.joints.values()]
     table, frames, inertia = np.zeros((n + 1, 5), dtype=np.int64), np.zeros((n, 12)), np.zeros((n, 11))
@@ -191,7 +194,7 @@ def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: F
         frames[b] = *body.at, *matrix_of(body.turn).T.ravel()
         J = np.array(body.inertia)
         inertia[b] = body.mass, *body.centre, J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2], body.lift
-        box[b] = _box(body.mass, J)
+        box[b] = box_of(body.mass, J)
         for joint in body.joints:
             q, scalar = places.joints[joint.name][2], joint.velocities == 1
             for _ in range(joint.velocities):
@@ -208,7 +211,7 @@ def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: F
     return Trees(
         table, frames, inertia, _whole(entries, 5), _real([(*x.at, *x.axis, x.zero) for x in joints], 7),
         _real(springs, 8), _whole(dofs, 3), _real(losses, 2), box, np.zeros(0, dtype=np.int64), np.zeros((0, 11)),
-        np.array(gravity),
+        np.zeros((0, 5)), np.array(gravity),
     )  # fmt: skip
 
 
@@ -222,8 +225,12 @@ def _damped(trees: Trees, places: Places, parts: Sequence[Part]) -> Trees:
 
 
 def _pushed(trees: Trees, places: Places, parts: Sequence[Part]) -> Trees:
-    """Return trees with their loads and drags."""
+    """Return trees with their loads and drags, and the shaking of their frame."""
     bodies, pushes = [], []
+    shaken = [
+        (*(one.amplitude * np.array(one.direction)).tolist(), 2.0 * math.pi * one.frequency, one.phase)
+        for one in parts if isinstance(one, Shaking)
+    ]  # fmt: skip
     for part in parts:
         if isinstance(part, (Load, Drag)):
             bodies.append(places.body(f"point of a {type(part).__name__}", part.point.body))
@@ -233,7 +240,7 @@ def _pushed(trees: Trees, places: Places, parts: Sequence[Part]) -> Trees:
                 else (*(0.0,) * 6, part.damping, part.spin_damping)
             )
             pushes.append((*part.point.at, *given))
-    return trees._replace(pushed=np.array(bodies, dtype=np.int64), pushes=_real(pushes, 11))
+    return trees._replace(pushed=np.array(bodies, dtype=np.int64), pushes=_real(pushes, 11), shaking=_real(shaken, 5))
 
 
 def _aligned(axis: Triple) -> int:
@@ -247,31 +254,8 @@ def _owner(table: IntArray, joint: int) -> int:
     return int(np.flatnonzero((table[:-1, 2] <= joint) & (joint < table[:-1, 2] + table[:-1, 3]))[0])
 
 
-def _box(mass: float, J: Array) -> Array:
-    """Return axes and sides of the box that has an inertia; zeros for a body without mass."""
-    if not mass > 0.0:
-        return np.zeros(12)
-    moments, R = np.linalg.eigh(J)
-    if np.array_equal(J, np.diag(np.diag(J))):
-        moments, R = np.diag(J), np.eye(3)
-    sides = np.sqrt(np.maximum(moments.sum() - 2.0 * moments, 1e-15) / mass * 6.0)
-    return np.concatenate([R.ravel(), sides])
-
-
-def own_drives(drives: Drives) -> Drives:
-    """Return drives whose lines through space have lengths and factors of their own."""
-    if not len(drives.paths.ends):
-        return drives
-    paths = drives.paths
-    own = paths._replace(
-        length=paths.length.copy(), row=paths.row.copy(), leg=paths.leg.copy(), centre=paths.centre.copy(),
-        at=np.full_like(paths.at, np.nan),
-    )  # fmt: skip
-    return drives._replace(factor=drives.factor.copy(), paths=own)
-
-
 def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequence[Actuator]) -> Drives:
-    tendons = [part for part in parts if isinstance(part, (Tendon, SpatialTendon))]
+    tendons = [part for part in parts if isinstance(part, Lined)]
     pushing = [part for part in parts if isinstance(part, Drive)]
     named = {one.name: one for one in tendons if isinstance(one, SpatialTendon)}
     legs = [_legs(one, named) for one in (*tendons, *pushing, *actuators)]
@@ -287,7 +271,7 @@ def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequ
     acting = [(*one.gain, *one.bias, *own) for one, own in zip(actuators, limits, strict=True)]
     joints = [joint for joint, *_ in places.joints.values()]
     effort = [(joint.effort_low, joint.effort_high) for joint in joints for _ in range(joint.velocities)]
-    springs: list[Sequence[float]] = [(one.stiffness, one.damping, *one.slack, 0.0, 0.0) for one in tendons]
+    springs: list[Sequence[float]] = [(*_pull(one), 0.0, 0.0) for one in tendons]
     springs += [_spring(places, one) for one in pushing]
     return Drives(
         start, dof, factor, _real(springs, 6), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
@@ -297,12 +281,12 @@ def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequ
 
 
 def _line(
-    places: Places, trees: Trees, one: Tendon | SpatialTendon | Drive | Actuator, legs: Sequence[Leg]
+    places: Places, trees: Trees, one: Lined | Drive | Actuator, legs: Sequence[Leg]
 ) -> dict[int, float]:  # fmt: skip
     """Return the velocities of a line and their factors; those of a line through space are put at every place."""
     if isinstance(one, Drive):
         return {places.velocity("joint of a drive", one.joint): 1.0}
-    if not isinstance(one, SpatialTendon) and one.factors:
+    if isinstance(one, (Tendon, Actuator)) and one.factors:
         return _factors(places, one.name, one.factors)
     return dict.fromkeys(_reached(places, trees, legs), 0.0)
 
@@ -313,12 +297,24 @@ def _spring(places: Places, drive: Drive) -> tuple[float, ...]:
     return drive.stiffness, 0.0, drive.target, drive.target, drive.effort + drive.damping * drive.rate, winds
 
 
-def _legs(
-    one: Tendon | SpatialTendon | Drive | Actuator, named: dict[str, SpatialTendon]
-) -> tuple[tuple[Leg, ...], float]:
+def _name(part: Lined, k: int) -> str:
+    """Return the name of the line of the k-th part, which no joint and no other part has."""
+    return part.name if isinstance(part, (Tendon, SpatialTendon)) else f"/line{k}"
+
+
+def _pull(one: Lined) -> tuple[float, float, float, float]:
+    """Return stiffness and damping along a line, and the lengths between which it is slack."""
+    if isinstance(one, (Rod, String)):
+        return 0.0, 0.0, 0.0, 0.0
+    return one.stiffness, one.damping, *((one.length, one.length) if isinstance(one, Spring) else one.slack)
+
+
+def _legs(one: Lined | Drive | Actuator, named: dict[str, SpatialTendon]) -> tuple[tuple[Leg, ...], float]:
     """Return the legs of a line, and how often they count; none of a linear combination of coordinates."""
     if isinstance(one, SpatialTendon):
         return one.legs, 1.0
+    if isinstance(one, Straight):
+        return (Leg(a=one.a.body, at_a=one.a.at, b=one.b.body, at_b=one.b.at),), 1.0
     if isinstance(one, Actuator) and one.tendon:
         if one.tendon not in named:
             raise InputError(f"tendon of {one.name}", repr(one.tendon), *nearest(one.tendon, named))
@@ -393,37 +389,52 @@ def _rows(places: Places, parts: Sequence[Part]) -> list[Entry]:
         for k in range(joint.velocities if joint.friction > 0.0 else 0):
             id = f"{joint.name}:friction" + (str(k) if joint.velocities > 1 else "")
             found.append((RowName(id, "dry", joint.friction), (RUB, -1, v + k, 0), ()))
-    for part in parts:
-        found += _of_part(places, part)
+    for k, part in enumerate(parts):
+        found += _of_line(places.lines[_name(part, k)], part) if isinstance(part, Lined) else _of_part(places, part)
     return found
 
 
-def _of_part(places: Places, part: Part) -> list[Entry]:
-    """Return the rows of a tendon, an equality, a motor, a gear or a closure; forces have none."""
-    if isinstance(part, (Drive, Load, Drag)):
+def _of_line(line: int, part: Lined) -> list[Entry]:
+    """Return the rows of a tendon, a rod or a string, by the number of its line; springs have none."""
+    if isinstance(part, Rod):
+        return [(RowName(part.id, "bilateral"), (EQUAL, line, -1, 0), (part.length,))]
+    if isinstance(part, String):
+        row = RowName(part.id, "unilateral", eps_n=part.eps_n)
+        return [(row, (TAUT, line, 0, 0), (-1.0, -part.length))]
+    if isinstance(part, Spring):
+        return []
+    rows = _limits(part.name, part.low, part.high, line, ALONG if isinstance(part, Tendon) else TAUT)
+    if part.friction > 0.0:
+        rows.append((RowName(f"{part.name}:friction", "dry", part.friction), (RUB, line, 0, 0), ()))
+    return rows
+
+
+def _of_part(places: Places, part: Unlined) -> list[Entry]:
+    """Return the rows of an equality, a motor, a gear or a closure; forces have none."""
+    if isinstance(part, (Drive, Load, Drag, Shaking)):
         return []
     if isinstance(part, (Motor, Gear)):
         return [_paced(places, part)]
-    if isinstance(part, (Tendon, SpatialTendon)):
-        line = places.lines[part.name]
-        rows = _limits(part.name, part.low, part.high, line, ALONG if isinstance(part, Tendon) else TAUT)
-        rubs: list[Entry] = [(RowName(f"{part.name}:friction", "dry", part.friction), (RUB, line, 0, 0), ())]
-        return rows + (rubs if part.friction > 0.0 else [])
     if isinstance(part, JointEquality):
         one = places.line(f"joint of {part.name}", part.one)
         other = places.line(f"other joint of {part.name}", part.other) if part.other else -1
         numbers = (*part.zeros, *part.coefficients)
         return [(RowName(part.name, "bilateral"), (EQUAL, one, other, 0), numbers)]
+    return _of_joint(places, part) if isinstance(part, Closing) else _of_connect(places, part)
+
+
+def _of_connect(places: Places, part: Connect) -> list[Entry]:
+    """Return the rows of a closure."""
     a, b = (places.body(f"body of {part.name}", name) for name in (part.a, part.b))
     points = (*part.at_a, *part.at_b)
     found: list[Entry] = [
         (RowName(f"{part.name}:{axis}", "bilateral"), (MEET, a, b, k), points) for k, axis in enumerate("xyz")
     ]
-    turns = () if part.turn is None else part.turn
-    found += [
-        (RowName(f"{part.name}:turn_{axis}", "bilateral"), (FACE, a, b, k), turns)
-        for k, axis in enumerate("xyz" if turns else "")
-    ]
+    if part.turn is not None:
+        found += [
+            (RowName(f"{part.name}:turn_{axis}", "bilateral"), (FACE, a, b, 0), (*part.turn, *unit))
+            for axis, unit in zip("xyz", np.eye(3).tolist(), strict=True)
+        ]
     if part.axis_a is not None and part.axis_b is not None:
         across = np.linalg.svd(np.array([part.axis_b]))[2][1:]
         found += [
@@ -431,6 +442,20 @@ def _of_part(places: Places, part: Part) -> list[Entry]:
             for axis, direction in zip("xy", across, strict=True)
         ]
     return found
+
+
+def _of_joint(places: Places, joint: Closing) -> list[Entry]:
+    """Return the rows of a joint that closes a loop: those that bodies have for it, in the axes that they have."""
+    a, b = (places.body(f"marker of {joint.name}", end.body) for end in joint.markers)
+    at, A, B = (*joint.a.at, *joint.b.at), matrix_of(joint.a.turn).T.tolist(), matrix_of(joint.b.turn).T.tolist()
+    found: list[tuple[tuple[int, int, int, int], Sequence[float]]] = [((MEET, a, b, SPACE + k), at) for k in range(3)]
+    if isinstance(joint, Weld):
+        turn = product(joint.b.turn, conjugate(np.array(joint.a.turn))).tolist()
+        found += [((FACE, a, b, 0), (*turn, *B[k])) for k in range(3)]
+    elif not isinstance(joint, BallJoint):
+        leans = ((A[2], B[0]), (A[2], B[1])) if isinstance(joint, Hinge) else ((A[0], B[1]),)
+        found += [((LEAN, a, b, 0), (*of_a, *of_b)) for of_a, of_b in leans]
+    return [(RowName(id, "bilateral"), *row) for id, row in zip(joint.ids, found, strict=True)]
 
 
 def _paced(places: Places, part: Motor | Gear) -> Entry:

@@ -120,13 +120,9 @@ def test_loops_are_closed_and_limits_kept() -> None:
 
 
 def test_what_trees_do_not_have_is_named() -> None:
-    hinges = [
-        pair(spatial.Hinge, "one", "ground"),
-        pair(spatial.Hinge, "one", "two"),
-        pair(spatial.Hinge, "two", "ground"),
-    ]
-    with pytest.raises(InputError, match="a Hinge that closes a loop"):
-        in_joint_coordinates(mechanism(*hinges))
-    rod = spatial.Rod(a=marker("one"), b=marker("ground"), length=1.0)
-    with pytest.raises(InputError, match="Rod"):
-        in_joint_coordinates(SpatialSystem(bodies=mechanism(hinges[0]).bodies, joints=[rod]))
+    sliders = [pair(spatial.Slider, *ends) for ends in (("one", "ground"), ("one", "two"), ("two", "ground"))]
+    with pytest.raises(InputError, match="a Slider that closes a loop"):
+        in_joint_coordinates(mechanism(*sliders))
+    limit = spatial.Limit(joint="one_ground", low=0.0, eps_n=0.5)
+    with pytest.raises(InputError, match="Limit"):
+        in_joint_coordinates(SpatialSystem(bodies=mechanism(sliders[0]).bodies, joints=[sliders[0], limit]))

@@ -47,9 +47,9 @@ def test_what_is_known_of_one_state_is_not_taken_for_another() -> None:
     for q, v in ((a.q, a.v), (a.q, b.v), (b.q, b.v), (b.q, b.v), (a.q, b.v), (b.q, a.v), (b.q, a.v)):
         fresh = ForestState.at(TREES.forest, q, v)
         kinetic = forest_kinetic(kept.held, q, v)
-        forest_forces(kept.held, q, v, v, h)
+        forest_forces(kept.held, 0.0, q, v, v, h)
         forest_mass(kept.held, q, M)
-        assert np.array_equal(h, fresh.force()[0])
+        assert np.array_equal(h, fresh.force(0.0)[0])
         assert np.array_equal(M, fresh.mass())
         assert kinetic == pytest.approx(0.5 * v @ M @ v, rel=1e-13)
 

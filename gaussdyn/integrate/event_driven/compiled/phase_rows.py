@@ -206,7 +206,7 @@ def force_of_phase(phase: PhaseTables, t: float, y: Array, h: Array) -> float:
     if phase.who == SPATIAL:
         return spatial_forces(phase.mechanism, t, q, v, h)
     if phase.who == FOREST:
-        return forest_forces(phase.forest, q, v, v, h) + pushed(phase, v, h)
+        return forest_forces(phase.forest, t, q, v, v, h) + pushed(phase, v, h)
     for j in range(nv):
         h[j] = out[nv * nv + j]
     return float(out[nv * nv + nv + POWER]) + pushed(phase, v, h)

@@ -17,9 +17,9 @@ from ....mechanics.spatial import mechanism
 from ....mechanics.spatial.contacts import Contacts
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
+from ....mechanics.trees.forest import moving_of, own_drives
 from ....mechanics.trees.jointed_system import JointedSystem
 from ....mechanics.trees.system import TreeSystem
-from ....mechanics.trees.tables import moving_of, own_drives
 from ...impact.problem import one_sided
 from ...time_stepping.core.python_system import Answers
 from ..guards import Guard, limit_name

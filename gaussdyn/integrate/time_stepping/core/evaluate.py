@@ -321,7 +321,7 @@ def force_at(model: Model, t: float, q: Array, v: Array, h: Array) -> bool:
         spatial_forces(model.mechanism, t, q, v, h)
         return True
     if model.layout.who == FOREST:
-        forest_forces(model.forest, q, v, model.forest.moving.damped, h)
+        forest_forces(model.forest, t, q, v, model.forest.moving.damped, h)
         return True
     if model.layout.who == CALLBACK:
         found, answer = ask(model.callback, ASK_FORCE, t, q, v), model.callback.answer
@@ -456,7 +456,7 @@ def power_at(model: Model, t: float, q: Array, v: Array, h: Array) -> tuple[bool
     if model.layout.who == SPATIAL:
         return True, spatial_forces(model.mechanism, t, q, v, h)
     if model.layout.who == FOREST:
-        return True, forest_power(model.forest, q, v, h)
+        return True, forest_power(model.forest, t, q, v, h)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POWER, t, q, v)
         return found, model.callback.answer[0]

@@ -20,10 +20,11 @@ from ....mechanics.trees.forest import (
     Drives,
     Forest,
     V,
+    moving_of,
+    own_drives,
 )
 from ....mechanics.trees.jointed_system import JointedSystem
 from ....mechanics.trees.system import TreeSystem
-from ....mechanics.trees.tables import moving_of, own_drives
 
 
 def forest_of(system: TreeSystem | JointedSystem) -> tuple[Forest, Forest, IntArray, IntArray, list[tuple[int, ...]]]:

@@ -175,6 +175,7 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
             log[MOVED] = hit
             return GAINS
     log[CONE] = note(layout, data, work, problem)
+    work.course[STANDS] &= int(len(model.forest.trees.shaking) == 0)  # what shakes is another step at another time
     for i in range(len(data.q)):
         work.course[STANDS] &= int(data.q1[i] == data.q[i])
     for j in range(len(data.v)):

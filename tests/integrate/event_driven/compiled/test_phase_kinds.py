@@ -96,12 +96,14 @@ def test_trees_with_every_part_and_with_contacts(parts, seed):
 @pytest.mark.parametrize("rest", [False, True])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_bodies_in_the_coordinates_of_their_joints(rest, seed):
-    """With forces and joints that trees have no tables for, Python is asked."""
+    """With all forces, ropes and parts, too; with joints that trees have no tables for, Python is asked."""
     rng = np.random.default_rng(seed)
-    _, whole = jointed_cases.both(jointed_cases.random_parts(seed, forces=rest, others=False))
-    state, control = jointed_cases.random_state(whole, seed), rng.normal(size=whole.nv)
+    _, whole = jointed_cases.both(jointed_cases.random_parts(seed, forces=rest, others=rest))
+    state, control = replace(jointed_cases.random_state(whole, seed), t=0.3), rng.normal(size=whole.nv)
     system = whole.within(state.q, 0.3)
-    assert any(check_kernels(system, state, rng, control, FUNCTION if rest else FOREST) for _ in range(60))
+    assert any(
+        check_kernels(system, state, rng, control, FUNCTION if whole.forest is None else FOREST) for _ in range(60)
+    )
 
 
 SYMBOLS = ("stribeck_belt", "duffing_friction", "turntable", "spinning_disc", "woodpecker", "knife_edge",

@@ -294,14 +294,21 @@ def test_others_than_trees_are_refused() -> None:
 
 
 def test_a_force_that_tables_do_not_have_is_refused_before_any_work(tmp_path) -> None:
-    """Bodies in joints go without corrections, with a control too, but not on a table that shakes: Python is asked."""
+    """Bodies in joints go without corrections, on a table that shakes too; not where Python is asked for a friction."""
     ball = spatial.SpatialBody(name="ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
     hinge = spatial.Hinge(a=spatial.mark("ball"), b=spatial.mark("ground"), name="hinge")
     system = SpatialSystem(bodies=[ball], joints=[hinge], coordinates="joints")
     turned = simulate(system, system.state(), 0.01, stepper=ONCE, control=np.full(system.nv, 0.3))
     assert turned.v[-1] == pytest.approx(0.3 / 0.1 * 0.01, rel=1e-12)
+    slide = spatial.Slider(
+        a=spatial.mark("ball", axis=(1, 0, 0)), b=spatial.mark("ground", axis=(1, 0, 0)), name="rail"
+    )
     shaking = spatial.Shaking(amplitude=1.0, frequency=2.0)
-    shaken = SpatialSystem(bodies=[ball], joints=[hinge], forces=[shaking], coordinates="joints")
+    shaken = SpatialSystem(bodies=[ball], joints=[slide], forces=[shaking], coordinates="joints")
+    pushed = -2e-3 * float(np.sin(4.0 * np.pi * 2e-3 * (np.arange(5) + 0.5)).sum())
+    assert simulate(shaken, shaken.state(), 0.01, stepper=ONCE).v[-1] == pytest.approx(pushed, rel=1e-12)
+    rough = spatial.JointFriction(joint="rail", cap=0.5, cap_s=0.8)
+    shaken = SpatialSystem(bodies=[ball], joints=[slide, rough], forces=[shaking], coordinates="joints")
     path = tmp_path / "run.h5"
     with pytest.raises(InputError, match="only trees"):
         simulate(shaken, shaken.state(), 0.01, stepper=ONCE, out=path)

@@ -386,9 +386,17 @@ def test_what_pushes_only_the_ground_moves_nothing(coordinates: str) -> None:
         spatial.Spring(a=ends[0], b=ends[1], stiffness=50.0, damping=0.5),
         spatial.Load(point=ends[0], force_xyz=(1.0, 0.0, 0.0)),
     )
-    parts = {"bodies": [spatial.ball("ball", mass=1.0, radius=0.1)], "forces": forces, "coordinates": coordinates}
-    system = SpatialSystem(**parts)
-    run = simulate(system, system.state({"ball": (0.0, 0.0, 1.0)}), 0.05, stepper=MoreauJean(dt=1e-2))
+    bodies = [spatial.ball("ball", mass=1.0, radius=0.1), spatial.brick("post", mass=1.0, half=(0.1, 0.1, 0.1))]
+    here, there = spatial.mark("post"), spatial.mark("ground", (2.0, 0.0, 0.0))
+    held = (
+        spatial.Weld(name="foot", a=here, b=there),
+        spatial.Rod(a=here, b=spatial.mark("ground"), length=2.0),
+        spatial.String(a=spatial.mark("post", name="top"), b=there, length=0.1),
+        spatial.Hinge(name="again", a=here, b=there),
+    )
+    system = SpatialSystem(bodies=bodies, joints=held, forces=forces, coordinates=coordinates)
+    start = system.state({"ball": (0.0, 0.0, 1.0), "post": (2.0, 0.0, 0.0)})
+    run = simulate(system, start, 0.05, stepper=MoreauJean(dt=1e-2))
     assert run.status == "COMPLETED"
     assert run["ball.z"][-1] == pytest.approx(1.0 - 0.5 * 9.81 * 0.05**2, abs=1e-14)
 

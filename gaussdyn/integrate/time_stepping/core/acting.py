@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
-from ....mechanics.trees.forest import MEET, PACE, RUB, WHAT
+from ....mechanics.trees.forest import FACE, LEAN, MEET, PACE, RUB, WHAT
 from ....mechanics.trees.row_kernels import steady_rows
 from ..scheme import CLOSE, TOGETHER
 from .evaluate import forest_rates, rows_at
@@ -85,18 +85,22 @@ def closed(layout: Layout, data: Data, span: Span, k: int, before: float, speed:
 
 @kernel("void(Model, Data)", borrows=True)
 def leave_void(model: Model, data: Data) -> None:
-    """Let rows of loops act no longer that nothing moves: across the plane of one, say. Their reactions are zero."""
+    """Let rows of loops act no longer that nothing moves: across the plane of one, say. Their reactions are zero.
+
+    Rows of turns are of unit axes, those of points as long as the largest of them.
+    """
     layout, kinds, most = model.layout, model.forest.couplings.kinds, 0.0
     for whole in range(2):
         for k in range(layout.counts[FIXED]):
-            if kinds[k, WHAT] != MEET:
+            what = kinds[k, WHAT]
+            if what not in (MEET, FACE, LEAN):
                 continue
             size, i = 0.0, layout.start[k]
             for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
                 size = max(size, abs(data.mid.J[i, j]))
             if whole == 0:
-                most = max(most, size)
-            elif size <= VOID * most:
+                most = max(most, size if what == MEET else 0.0)
+            elif size <= VOID * (most if what == MEET else 1.0):
                 data.acts[k] = 0
 
 

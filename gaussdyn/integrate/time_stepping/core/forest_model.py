@@ -77,7 +77,11 @@ def _blocks(root: IntArray) -> IntArray:
 
 
 def _ends_of(forest: Forest, row: int) -> tuple[int, ...]:
-    """Return the last velocities of the branches that a row of joints reaches over."""
+    """Return the last velocities of the branches that a row of joints reaches over; the first if nothing moves."""
+    return _reached(forest, row) or (0,)
+
+
+def _reached(forest: Forest, row: int) -> tuple[int, ...]:
     what, one, other, _, _ = forest.couplings.kinds[row].tolist()
     if what in (MEET, FACE, LEAN):
         return tuple(d for d in forest.trees.bodies[[one, other], LAST].tolist() if d >= 0)

@@ -33,6 +33,7 @@ from .row_kernels import (
     OFFSET,
     SECOND,
     SHAKING,
+    SPIN,
     TRAVEL,
     TWIST,
     Mechanism,
@@ -137,6 +138,12 @@ class Tables:
         if damping > 0.0 and min(self.equations[e][1:3]) < len(self.system.bodies):
             self.row(f"{DAMPER}{e}", e, gap=AS_ZERO, damping=damping)
 
+    def drag(self, one: Drag) -> None:
+        """Enter a drag as dampers: of its marker along the axes of space, and of the turns about them."""
+        for kind, damping in ((OFFSET, one.damping), (SPIN, one.spin_damping)):
+            for k in range(3 if damping > 0.0 else 0):
+                self.damper(self.equation(kind, one.point, SpatialMarker(GROUND), k, 0, 0.0), damping)
+
     def force(self, one: Any) -> tuple[tuple[int, int], list[float]]:
         """Return what stands in the tables of forces."""
         if isinstance(one, Spring):
@@ -152,6 +159,7 @@ class Tables:
             return (SHAKING, -1), [*size, 2.0 * math.pi * one.frequency, one.phase, 0.0]
         e = self.equation(OFFSET, one.point, SpatialMarker(GROUND), 0, 0, 0.0)
         if isinstance(one, Drag):
+            self.drag(one)
             return (DRAG, e), [one.damping, one.spin_damping, 0.0, 0.0, 0.0, 0.0]
         return (LOAD, e), [*one.force_xyz, *one.moment]
 
@@ -212,8 +220,13 @@ def _of(
 
 
 def _note_points(equations: IntArray, rows: list[JointRow]) -> None:
-    """Note the first of three rows one after the other that are all components of a joint's offset."""
+    """Note the first of three rows one after the other that are all components of a joint's offset.
+
+    Dampers have no gap, and are taken one by one.
+    """
     for r in range(len(rows) - 2):
+        if rows[r].damping:
+            continue
         three = [rows[r + k].equations[0] for k in range(3)]
         kinds = [tuple(equations[e, [KIND, FIRST]].tolist()) for e in three]
         if kinds == [(OFFSET, 0), (OFFSET, 1), (OFFSET, 2)] and three == list(range(three[0], three[0] + 3)):

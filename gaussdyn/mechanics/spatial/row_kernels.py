@@ -15,7 +15,7 @@ from ..collision.contact_rows import body_motions
 from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned, turned_back
 from ..joints.equation import AS_RATE, AS_VALUE
 
-OFFSET, TRAVEL, DISTANCE, COSINE, TWIST, ANGLE = range(6)  # kinds of equations; from COSINE on of turns
+OFFSET, TRAVEL, DISTANCE, COSINE, TWIST, ANGLE, SPIN = range(7)  # kinds of equations; from COSINE on of turns
 KIND, A, B, FIRST, SECOND = range(5)  # columns of `equations`: kind, bodies, axes of a and of b
 HELD_POINT = 1  # as SECOND of OFFSET: this row and the next two are all three components for the same markers
 AT_A, AXES_A, AT_B, AXES_B, MIDDLE = 0, 3, 12, 15, 24  # columns of `markers`; axes row by row
@@ -133,11 +133,16 @@ def place_equation(tables: Mechanism, e: int) -> None:
 
 @kernel("void(Mechanism, int64)", borrows=True)
 def turn_equation(tables: Mechanism, e: int) -> None:
-    """Evaluate the cosine of two axes, twice the vector part of the quaternion of a in b, or the angle about z."""
+    """Evaluate the cosine of two axes, twice the vector part of the quaternion of a in b, or the angle about z.
+
+    Of SPIN, an angular velocity about an axis of space, there is a rate alone.
+    """
     numbers, markers = tables.equations[e], tables.markers[e]
     kind, RA, RB = numbers[KIND], tables.R[numbers[A]], tables.R[numbers[B]]
     x = axis(RA, markers, AXES_A + (numbers[FIRST] if kind == COSINE else 0))
-    if kind == COSINE:
+    if kind == SPIN:
+        value, n = 0.0, unit(numbers[FIRST])
+    elif kind == COSINE:
         z = axis(RB, markers, AXES_B + numbers[SECOND])
         value, n = dot3(x, z), cross3(x, z)
     else:

@@ -13,7 +13,7 @@ from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CANCELS, CLAIMED, LOOSER, SLOW
 from .acting import one_sided, pace, stopped, surely_late
 from .evaluate import force_at, gaps_at, move, rows_at
-from .linear import multiply_abs, multiply_mass, multiply_nodes, row_dot
+from .linear import add_row, multiply_abs, multiply_mass, multiply_nodes, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
 from .problem.pushes import TAKEN, Push
@@ -136,20 +136,24 @@ def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
 def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: bool) -> bool:
     """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed.
 
-    by_nodes: whether the inverse has blocks only.
+    What dampers with rows have pushed is left out: by that the last solution went along with h, which now does so
+    itself. by_nodes: whether the inverse has blocks only.
     """
-    nv, push, short, last = len(data.v), data.V[11], data.V[12], np.inf
+    layout, nv, push, short, last = model.layout, len(data.v), data.V[11], data.V[12], np.inf
     for j in range(nv):
         short[j] = data.v1[j] - data.v[j]
-    multiply_mass(data.M, model.layout.nodes, short, push)
+    multiply_mass(data.M, layout.nodes, short, push)
     for j in range(nv):
         push[j] -= span.dt * data.h[j]
+    for k in range(layout.counts[FIXED] if layout.dampers > 0 else 0):
+        if layout.kind[k] == SOFT:
+            add_row(layout, layout.start[k], -data.p[layout.start[k]], data.seen.J[layout.start[k]], push)
     for _ in range(12):
         if not force_along(model, data, work, span):
             return False
         for j in range(nv):
             short[j] = data.v1[j] - data.v[j]
-        multiply_mass(data.M, model.layout.nodes, short, data.V[13])
+        multiply_mass(data.M, layout.nodes, short, data.V[13])
         for j in range(nv):
             short[j] = push[j] + span.dt * data.h[j] - data.V[13, j]
         size = top = 0.0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import kernel
+from ...._jit import A1, kernel
+from ....arrays import Array
 from ..scheme import CLOSE, EXACT, NEAR, ON
 from .acting import find_acting, find_sliding, let_stick
 from .contact_list import list_contacts
 from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
-from .linear import add_row, dot, factor_mass, multiply_abs, multiply_mass, solve_nodes
+from .linear import add_row, dot, factor_mass, multiply_abs, multiply_mass, row_dot, solve_nodes
 from .problem.dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .problem.pushes import FACTORED, TAKEN, Push
 from .projection import FAILED, project
@@ -22,10 +23,12 @@ from .records import (
     FIXED,
     FOREST,
     MASS,
+    MU,
     NONE,
     PLUS,
     PROGRAM,
     ROOM,
+    SOFT,
     Data,
     Layout,
     Model,
@@ -33,9 +36,60 @@ from .records import (
 )
 from .work_space import Work
 
+STIFF = 0.3  # of the mass, along what forces bring about: dampers that a guess must not leave out
+ROUNDS, NEARLY = 12, 1e-6  # of conjugate gradients, and share of their first residual, squared
 
-@kernel("void(Layout, Data, Work)", borrows=True)
-def first_guess(layout: Layout, data: Data, work: Work) -> None:
+
+@kernel(f"float64(Layout, Data, float64, {A1}, {A1})", borrows=True)
+def add_dampers(layout: Layout, data: Data, way: float, x: Array, y: Array) -> float:
+    """Add S x to y, where S = way J^T d J of the dampers that have rows; return x . S x."""
+    total = 0.0
+    for k in range(layout.counts[FIXED]):
+        if layout.kind[k] == SOFT:
+            i = layout.start[k]
+            rate = row_dot(layout, data.mid.J, i, x)
+            push = way * data.mid.law[k, MU] * rate
+            add_row(layout, i, push, data.mid.J[i], y)
+            total += push * rate
+    return total
+
+
+@kernel(f"void(Layout, Data, Span, {A1})", borrows=True, rare=True)
+def damp(layout: Layout, data: Data, span: Span, x: Array) -> None:
+    """Put (M + S)^-1 M x in place of x where dampers are stiff against it, see `add_dampers`: nearly, it is a guess.
+
+    What they would do by themselves is many times the speeds at hand, and an end that such a guess leads to is
+    anywhere. Conjugate gradients, in the metric of the mass: never larger than the solution.
+    """
+    if layout.dampers == 0:
+        return
+    way, r, z, p, y = span.theta * span.dt, data.V[3], data.V[4], data.V[5], data.V[7]
+    multiply_mass(data.M, layout.nodes, x, r)
+    left = first = dot(r, x)
+    for j in range(len(x)):
+        p[j] = x[j]
+    for k in range(ROUNDS):
+        multiply_mass(data.M, layout.nodes, p, y)
+        inert = dot(p, y)
+        held = add_dampers(layout, data, way, p, y)
+        if k == 0:
+            if not held > STIFF * inert:
+                return
+            x[:] = 0.0
+        share = left / (inert + held)
+        for j in range(len(x)):
+            x[j] += share * p[j]
+            r[j] -= share * y[j]
+        solve_nodes(data.L, data.inverse, layout, r, z)
+        last, left = left, dot(r, z)
+        if not left > NEARLY * first:
+            return
+        for j in range(len(x)):
+            p[j] = z[j] + left / last * p[j]
+
+
+@kernel("void(Layout, Data, Work, Span)", borrows=True)
+def first_guess(layout: Layout, data: Data, work: Work, span: Span) -> None:
     """Put v1 = free motion + what the last impulses of the constraints that act do, unless that is too fast."""
     nv, push, Mv, some = len(data.v), data.V[1], data.V[2], False
     for j in range(nv):
@@ -49,6 +103,7 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     if not some:
         return
     solve_nodes(data.L, data.inverse, layout, push, push)
+    damp(layout, data, span, push)
     fast = False
     for j in range(nv):
         data.v1[j] = data.V[PLUS, j] + push[j]
@@ -94,12 +149,13 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     if not factor_mass(layout, data):
         return MASS
     solve_nodes(data.L, data.inverse, layout, data.h, data.V[PLUS])
+    damp(layout, data, span, data.V[PLUS])
     for j in range(nv):
         data.V[PLUS, j] = data.v[j] + span.dt * data.V[PLUS, j]
         work.speed[j] = abs(data.v[j]) + abs(data.V[PLUS, j])
     if not find_acting(model, data, span, work.speed, work.late):
         return FAULT
-    first_guess(layout, data, work)
+    first_guess(layout, data, work, span)
     slide_freely(model, data, span)
     return DONE
 
@@ -117,10 +173,11 @@ def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
     if not force_at(model, t, data.middle, data.v, data.h):
         return False
     solve_nodes(data.L, data.inverse, model.layout, data.h, data.V[PLUS])
+    damp(model.layout, data, span, data.V[PLUS])
     for j in range(len(data.v)):
         data.V[PLUS, j] = data.v[j] + span.dt * data.V[PLUS, j]
     let_stick(model.layout, data)
-    first_guess(model.layout, data, work)
+    first_guess(model.layout, data, work, span)
     return True
 
 

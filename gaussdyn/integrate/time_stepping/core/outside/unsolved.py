@@ -16,7 +16,6 @@ from .....contact.snapshot import Activation, LocalDynamics, checked_mass, rows_
 from .....errors import InputError
 from .....linalg.factor import cholesky
 from .....mechanics.rows import KINDS, Row
-from .....mechanics.spatial.row_kernels import DRAG
 from .....mechanics.state import State
 from .....mechanics.system import System
 from .....programs.solution.solution import Solution
@@ -42,7 +41,6 @@ from ..records import (
     SOFT,
     SPATIAL,
     UNSETTLED,
-    Model,
     Span,
 )
 from ..records import PASSES as PASSES_TAKEN
@@ -170,7 +168,7 @@ def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Arr
     Nor are gyroscopic moments of bodies that nothing damps: passes follow these from the first one on.
     """
     system, data, layout = kernels.system, kernels.parts.data, kernels.parts.model.layout
-    if layout.who == SPATIAL and not resists(kernels.parts.model):
+    if layout.who == SPATIAL and layout.dampers == 0:
         return None
     t, q, v = span.t + (1.0 - span.theta) * span.dt, data.middle, kernels.work.mean.copy()
     if not np.isfinite(v).all():
@@ -185,11 +183,6 @@ def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Arr
     trees = layout.who == FOREST
     beside = np.diag(np.diagonal(data.M) - np.diagonal(M)) if trees else np.zeros_like(M)
     return S if eigh(S - beside, M + beside, eigvals_only=True)[-1] > STIFF else None
-
-
-def resists(model: Model) -> bool:
-    """Return whether anything of bodies in space falls with their velocities: dampers have rows, drags have none."""
-    return bool(model.layout.dampers > 0 or (model.mechanism.forces[:, 0] == DRAG).any())
 
 
 def slope(system: System, t: float, q: Array, v: Array, control: Array | None) -> Array:

@@ -16,7 +16,7 @@ from ...mends import numbers
 from ..lengths import check_size, length, points_of
 from ..names import GROUND, check_name
 from .solid_hull import (
-    MOST_FEATURES,
+    MOST_CORNERS,
     Polyhedron,
     check_convex,
     hull_of,
@@ -284,7 +284,7 @@ class ConvexMesh:
         points = points_of(what, self.vertices)
         hull = hull_of(what, points)
         faces = loops_of(what.replace("vertices", "faces", 1), self.faces)
-        if len(hull.corners) + 2 * len(hull.edges) + len(hull.faces) > MOST_FEATURES:
+        if len(hull.corners) > MOST_CORNERS:
             refuse_corners(what, len(points), len(hull.corners))
         if faces:
             check_convex(what.replace("vertices", "faces", 1), points, faces, hull)

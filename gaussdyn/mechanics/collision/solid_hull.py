@@ -16,8 +16,7 @@ from ...errors import InputError
 
 FLAT = 1e-9  # of the size: triangles whose corners are this near to one plane are one face
 CONVEX = 1e-6  # of the volume: a solid that fills its hull to this is convex
-MOST_FEATURES = 4096  # of a mesh: corners, edges (twice) and faces, see `broad_phase.LABELS`
-CERTAIN = MOST_FEATURES * 2 // 9  # a solid with V corners has 3 V / 2 edges and V / 2 faces at least: 9 V / 2 features
+MOST_CORNERS = 1800  # of a hull: those near a face all are contacts, and a step costs the more of them the more
 MANY = 2000  # points from which corners are counted before the hull is made
 BLOCK = 256  # points that are near one another, looked at together
 MOST = 20_000  # points on a hull, the corners within its faces and edges included
@@ -125,8 +124,9 @@ def refuse_corners(name: str, points: int, corners: int, more: str = "") -> None
     InputError
         Always.
     """
-    mend = f"Take fewer points: vertices=points[::{points // 300 + 1}], or a mesh made coarser where it came from."
-    raise InputError(name, f"a hull with {more}{corners} corners", "about 450 corners at most", mend)
+    step = points // MOST_CORNERS + 1
+    mend = f"Take fewer points: vertices=points[::{step}], or a mesh made coarser where it came from."
+    raise InputError(name, f"a hull with {more}{corners} corners", f"{MOST_CORNERS} corners at most", mend)
 
 
 def refuse_sure_corners(name: str, points: Array) -> None:
@@ -138,12 +138,12 @@ def refuse_sure_corners(name: str, points: Array) -> None:
         If so; where there are few such points of a few directions no more are looked for.
     """
     sides, rng = np.ptp(points, axis=0), np.random.default_rng(0)
-    ways = rng.normal(size=(2 * CERTAIN, 3)) / np.where(sides > 0.0, sides, 1.0)
+    ways = rng.normal(size=(2 * MOST_CORNERS, 3)) / np.where(sides > 0.0, sides, 1.0)
     order = morton_order(points)
     few = farthest_points(points, order, ways[:64])
     if len(few) > 48:
         found = farthest_points(points, order, ways)
-        if len(found) > CERTAIN:
+        if len(found) > MOST_CORNERS:
             refuse_corners(name, len(points), len(found), "more than ")
 
 

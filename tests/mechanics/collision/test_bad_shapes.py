@@ -11,6 +11,8 @@ from evidence import first
 
 from gaussdyn import SpatialSystem
 from gaussdyn.errors import InputError
+from gaussdyn.mechanics.collision.search import Shapes
+from gaussdyn.mechanics.collision.solid_hull import MOST_CORNERS
 from gaussdyn.mechanics.spatial import (
     Box,
     Capsule,
@@ -80,14 +82,34 @@ EVEN, FLAT = (1.0, 1.0, 1.0), (1.0, 0.1, 1e-3)
 
 
 @pytest.mark.parametrize(("count", "sides"), first(3, [
-    (1000, EVEN), (2000, FLAT), (100_000, EVEN), (1000, FLAT), (2000, EVEN), (100_000, FLAT)
+    (1900, EVEN), (5000, FLAT), (100_000, EVEN), (1900, FLAT), (5000, EVEN), (100_000, FLAT)
 ]))  # fmt: skip
 def test_a_hull_with_too_many_corners_is_refused(count, sides):
     """At once: before the hull is made, as soon as enough points are seen to be its corners."""
-    with pytest.raises(InputError, match=r"(?P<n>\d+) corners.*450 corners at most.*Take fewer.*coarser") as said:
+    with pytest.raises(InputError, match=r"(?P<n>\d+) corners.*1800 corners at most.*Take fewer.*coarser") as said:
         ConvexMesh(vertices=_sphere(count) * sides, faces=np.zeros((1_000, 3), dtype=np.int8))
     step = int(re.search(r"points\[::(\d+)\]", str(said.value))[1])
     ConvexMesh(vertices=_sphere(count)[::step] * sides)
+
+
+def test_a_hull_may_have_as_many_corners_as_are_said():
+    """Its corners, edges and faces have names of their own; those near a plane, and another such hull, are contacts."""
+    points = _sphere(MOST_CORNERS)
+    mesh = ConvexMesh(vertices=points)
+    assert len(mesh.hull.corners) == MOST_CORNERS
+    shapes = Shapes.of({"a": (mesh,), "b": (mesh,)}, [HalfSpace(name="floor")])
+    x, R = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 2.999]]), np.eye(3)
+    found = shapes.find(x, [R, R], 0.01)
+    assert len({f.id for f in found}) == len(found)
+    gaps = [f.geometry(x[0], R, np.zeros(3), R)[0] for f in found if f.id.endswith("floor")]
+    assert len(gaps) == (points[:, 2] <= -0.99).sum()
+    assert min(gaps) == 1.0 + points[:, 2].min()
+    between = [
+        f.geometry(*((x[0], R, x[1], R) if f.bodies[0] == "a" else (x[1], R, x[0], R)))[0]
+        for f in found
+        if "floor" not in f.id
+    ]
+    assert abs(min(between) - (-0.001)) < 2e-3  # two spheres of radius 1 but for the heights of their facets
 
 
 def test_corners_are_counted_among_points_within():
@@ -102,7 +124,7 @@ def test_corners_are_counted_among_points_within():
         np.repeat(CUBE * (1.3, 0.1, 7.0), 600, axis=0),
         np.vstack([CUBE, 0.5 + 0.49 * _sphere(5000)]),
     ):
-        assert len(ConvexMesh(vertices=points).hull.corners) < 450
+        assert len(ConvexMesh(vertices=points).hull.corners) <= MOST_CORNERS
 
 
 def test_faces_too_many_to_be_checked_are_refused():

@@ -15,7 +15,7 @@ from gaussdyn.mechanics.collision.solid_tables import block_of, box_polyhedron
 from gaussdyn.mechanics.collision.solids import climb, climb_below, farthest_corner, radius_of
 from gaussdyn.mechanics.spatial import ball, brick, pill, solid
 
-SPHERICAL = np.random.default_rng(0).normal(size=(600, 3))
+SPHERICAL = np.random.default_rng(0).normal(size=(1900, 3))
 SPHERICAL /= np.linalg.norm(SPHERICAL, axis=1)[:, None]
 HALF = np.array([0.1, 0.2, 0.3])
 CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * HALF
@@ -106,7 +106,7 @@ def test_a_solid_has_its_frame_in_the_mass_centre():
         (np.zeros((6, 3)), "volume 0"),
         (np.where(CORNERS > 0.25, np.nan, CORNERS), "nan"),
         (np.zeros((4, 2)), "shape"),
-        (SPHERICAL, "450"),
+        (SPHERICAL, "1800 corners"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_mesh_is_named(vertices, words):

@@ -33,6 +33,8 @@ class PlainPhase:
     def look(self, t, y):
         return seen(self.motion.phase, self.motion.instant(t, y))
 
+    bare = look
+
     def take(self, t, y, first, h, side):
         return dop853.take(partial(self.slope, side=side), t, y, first, h, self.motion.tolerance)
 

@@ -182,12 +182,15 @@ class Search:
         Added to every condition: positive where it starts at zero.
     noise : Array
         What a condition may be wrong by.
+    bare : callable, optional
+        The same as `look` for what is no force, where that is found sooner.
     """
 
     phase: Guarded
     look: Look
     offset: Array
     noise: Array
+    bare: Look | None = None
 
     def first(self, before: Seen, after: Seen) -> tuple[Crossing | None, tuple[Graze, ...]]:
         """Return the first crossing between two instants, None if no condition falls below zero, and grazes before."""
@@ -271,7 +274,7 @@ class Search:
 
         def rate(t: float) -> float:
             """Return the rate of the condition at `t`."""
-            return float(self.look(t).rate[k])
+            return float(self._asked(t, k).rate[k])
 
         ends = (a.t, rate(a.t)), (b.t, rate(b.t))
         if not (ends[0][1] < 0.0 < ends[1][1]):  # noise: looked at again an end has another sign
@@ -280,7 +283,12 @@ class Search:
         return t, self._value(t, k)
 
     def _value(self, t: float, k: int) -> float:
-        return float(self._lifted(self.look(t)).g[k])
+        return float(self._lifted(self._asked(t, k)).g[k])
+
+    def _asked(self, t: float, k: int) -> Seen:
+        """Return what is seen at t, of which only condition k is asked."""
+        force = self.phase.guards[k].unit == "force"
+        return (self.look if force or self.bare is None else self.bare)(t)
 
     def _cut(self, low: float, high: float, k: int) -> Crossing:
         g = self._value(low, k), self._value(high, k)

@@ -248,7 +248,8 @@ def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> 
         last = stretch.again_to(found.t)
         there = found.t, last.end
     else:
-        there = polished(piece, redo, stretch.look, found, offset)
+        look = stretch.look if found.guard.unit == "force" else stretch.bare or stretch.look
+        there = polished(piece, redo, look, found, offset)
     if not turns_beyond(found.guard):
         return follow(segment, phase, piece, *there), there, last.t
     if last.t > piece.t:

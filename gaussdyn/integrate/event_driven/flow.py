@@ -58,8 +58,8 @@ class Stretch(NamedTuple):
         Time and state there, where the motion up to it is in the account already.
     after : Instant or None
         At its end, where it is known.
-    look, one_step : callable
-        Conditions at a state (t, y), and one step from it.
+    look, bare, one_step : callable
+        Conditions at a state (t, y), those that are no forces there, and one step from it.
     judged : bool
         Whether the step is as short as its error asks.
     """
@@ -70,6 +70,7 @@ class Stretch(NamedTuple):
     event: tuple[float, Array] | None = None
     after: Instant | None = None
     look: Callable[[float, Array], Seen] | None = None
+    bare: Callable[[float, Array], Seen] | None = None
     one_step: OneStep | None = None
     judged: bool = True
 
@@ -128,12 +129,20 @@ def _step_of(segment: Segment, phase: Phase, end: float, before: Instant, accura
     after = phase.sharing(after)
     ends = seen(phase, before), seen(phase, after)
     offsets = np.array([segment.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
-    search = Search(phase, lambda t: kernels.look(t, piece.at(t)), offsets, noise)
+    search = _search(phase, kernels, piece, offsets, noise)
     segment, found = _found(segment, search, piece, *ends)
     onset = _onset(segment, phase, piece, done.one_step) if kernels.watched else None
     found = onset if onset is not None and (found is None or onset.t < found.t) else found
     judged = accuracy.step is None
-    return Stretch(segment, piece, found, after=after, look=kernels.look, one_step=done.one_step, judged=judged)
+    return Stretch(
+        segment, piece, found, after=after, look=kernels.look, bare=kernels.bare, one_step=done.one_step, judged=judged
+    )  # fmt: skip
+
+
+def _search(phase: Phase, kernels: CompiledPhase, piece: Piece, offsets: Array, noise: Array) -> Search:
+    """Return the conditions of a phase along a step."""
+    look, bare = (lambda t: kernels.look(t, piece.at(t))), (lambda t: kernels.bare(t, piece.at(t)))
+    return Search(phase, look, offsets, noise, bare)
 
 
 def _compiled(phase: Phase, task: Task, accuracy: Accuracy) -> CompiledPhase:
@@ -197,10 +206,12 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
             found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
         else:
             step = kernels.step
-            search = Search(phase, lambda t: kernels.look(t, piece.at(t)), step.offset.copy(), step.noise.copy())
+            search = _search(phase, kernels, piece, step.offset.copy(), step.noise.copy())
             segment, found = _found(segment, search, piece, *kernels.ends(piece))
         one_step = partial(kernels.take, side=done.side)
-        return Stretch(segment, piece, found, event=done.event, look=kernels.look, one_step=one_step)
+        return Stretch(
+            segment, piece, found, event=done.event, look=kernels.look, bare=kernels.bare, one_step=one_step
+        )  # fmt: skip
     if not done.taken:
         return Stretch(segment)
     mean, left = (done.t - segment.t) / done.taken, max(end, task.goal) - done.t

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import linprog
 
+from ..._jit import A1, A2, kernel
 from ...arrays import Array, BoolArray, IntArray
 from ...linalg.redundant_rows import RANK
 
@@ -63,11 +64,11 @@ class Cones:
 
     def moved_by(self, Z: Array) -> Cones:
         """Return those that the columns of Z move."""
-        part = Cones()
-        for plane, given in zip(self.planes, self.given, strict=True):
-            if np.abs(plane @ Z).max() > RANK * np.abs(plane).max():
-                part.planes.append(plane)
-                part.given.append(given)
+        part, planes = Cones(), np.array(self.planes).reshape(-1, len(Z))
+        size = np.abs(planes).max(axis=1, initial=0.0)
+        for k in np.flatnonzero(np.abs(planes @ Z).max(axis=1, initial=0.0) > RANK * size).tolist():
+            part.planes.append(self.planes[k])
+            part.given.append(self.given[k])
         part.discs = [
             (limit, cap, at) for limit, cap, at in self.discs
             if max(np.abs(limit @ Z).max(), np.abs(Z[at]).max()) > RANK
@@ -136,10 +137,8 @@ def _apart(Z: Array, planes: Sequence[Array]) -> list[Array]:
     """Return bases of the parts of the span of Z whose reactions have nothing to do with one another, cones neither."""
     P = Z @ Z.T
     near, moves = np.abs(P) > RANK, np.diagonal(P) > RANK
-    for plane in planes:
-        on = (plane != 0.0) & moves
-        near |= np.outer(on, on)
-    label = coupled(near)
+    on = ((np.array(planes).reshape(-1, len(Z)) != 0.0) & moves).astype(np.float64)
+    label = coupled(near | (on.T @ on > 0.0))
     found = []
     for one in np.unique(label[moves]):
         here = np.flatnonzero((label == one) & moves)
@@ -201,11 +200,16 @@ class Depths:
         z[-1] = np.append(self.a, self.l - np.linalg.norm(self.x, axis=1)).min() - 1.0
         return z
 
-    def slope(self, z: Array) -> tuple[Array, Array]:
-        """Return gradient and Hessian of the barrier -sum log(A z + a) - sum log((L z + l)^2 - |X z + x|^2)."""
+    def slope(self, z: Array) -> tuple[Array, Array] | None:
+        """Return gradient and Hessian of the barrier -sum log(A z + a) - sum log((L z + l)^2 - |X z + x|^2).
+
+        None where rounding has led beyond a border: far away, where nothing bounds some of z.
+        """
         rows = self.A / (self.A @ z + self.a)[:, None]
         l, x = self.L @ z + self.l, self.X @ z + self.x
         room = _square(l, x)
+        if not room.min() > 0.0:
+            return None
         curved = 2.0 * (l[:, None] * self.L - (x[:, None, :] @ self.X)[:, 0]) / room[:, None]
         X = self.X / np.sqrt(room)[:, None, None]
         flat = X.reshape(-1, X.shape[2])
@@ -217,22 +221,65 @@ class Depths:
         p, dp = self.A @ z + self.a, self.A @ d
         l, x, dl, dx = self.L @ z + self.l, self.X @ z + self.x, self.L @ d, self.X @ d
         c = _square(l, x), 2.0 * (l * dl - (x * dx).sum(axis=1)), dl * dl - (dx * dx).sum(axis=1)
-        first = -pull - float((dp / p).sum() + (c[1] / c[0]).sum())
-        low, high, s = 0.0, np.inf, 1.0
-        for _ in range(PACES):
-            room = c[0] + s * (c[1] + s * c[2])
-            if not ((p + s * dp > 0.0).all() and (l + s * dl > 0.0).all() and (room > 0.0).all()):
-                high, s = s, 0.5 * (low + s)
-                continue
-            rise, steep = (c[1] + 2.0 * s * c[2]) / room, dp / (p + s * dp)
-            slope = -pull - float(steep.sum() + rise.sum())
-            if abs(slope) <= ENOUGH * abs(first):
-                return s
-            low, high = (s, high) if slope < 0.0 else (low, s)
-            s -= slope / (float(steep @ steep + rise @ rise) - 2.0 * float((c[2] / room).sum()))
-            if not low < s < high:
-                s = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
-        return low
+        return least_along(p, dp, l, dl, np.array(c), pull)
+
+
+@kernel(f"float64({A1}, {A1}, {A1}, {A1}, {A2}, float64, float64)", borrows=True)
+def slope_along(p: Array, dp: Array, l: Array, dl: Array, c: Array, s: float, pull: float) -> float:
+    """Return the slope of the barrier less s pull at s, NaN beyond a border."""
+    slope = -pull
+    for i in range(len(p)):
+        room = p[i] + s * dp[i]
+        if not room > 0.0:
+            return np.nan
+        slope -= dp[i] / room
+    for i in range(len(l)):
+        room = c[0, i] + s * (c[1, i] + s * c[2, i])
+        if not (room > 0.0 and l[i] + s * dl[i] > 0.0):
+            return np.nan
+        slope -= (c[1, i] + 2.0 * s * c[2, i]) / room
+    return slope
+
+
+@kernel(f"float64({A1}, {A1}, {A2}, float64)", borrows=True)
+def bend_along(p: Array, dp: Array, c: Array, s: float) -> float:
+    """Return the second derivative of the barrier at s."""
+    bend = 0.0
+    for i in range(len(p)):
+        bend += (dp[i] / (p[i] + s * dp[i])) ** 2
+    for i in range(c.shape[1]):
+        room = c[0, i] + s * (c[1, i] + s * c[2, i])
+        bend += ((c[1, i] + 2.0 * s * c[2, i]) / room) ** 2 - 2.0 * c[2, i] / room
+    return bend
+
+
+@kernel(f"float64({A1}, {A1}, {A1}, {A1}, {A2}, float64)", borrows=True, entry=True)
+def least_along(p: Array, dp: Array, l: Array, dl: Array, c: Array, pull: float) -> float:
+    """Return s where the barrier less s pull is nearly least, by Newton's method kept within a bracket.
+
+    Parameters
+    ----------
+    p, dp : Array, shape (n,)
+        Half-spaces p + s dp > 0.
+    l, dl : Array, shape (m,)
+        Cones l + s dl > 0 with
+    c : Array, shape (3, m)
+        (c0 + s c1 + s^2 c2) > 0.
+    """
+    first = slope_along(p, dp, l, dl, c, 0.0, pull)
+    low, high, s = 0.0, np.inf, 1.0
+    for _ in range(PACES):
+        slope = slope_along(p, dp, l, dl, c, s, pull)
+        if np.isnan(slope):
+            high, s = s, 0.5 * (low + s)
+            continue
+        if abs(slope) <= ENOUGH * abs(first):
+            return s
+        low, high = (s, high) if slope < 0.0 else (low, s)
+        s -= slope / bend_along(p, dp, c, s)
+        if not low < s < high:
+            s = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
+    return low
 
 
 def _square(l: Array, x: Array) -> Array:
@@ -243,9 +290,12 @@ def _square(l: Array, x: Array) -> Array:
 def _deepest(depths: Depths) -> Array:
     """Return y with the largest slack, by Newton's method along the central path."""
     z = depths.outside()
-    sharp, least = 1.0, (len(depths.a) + 2.0 * len(depths.l)) / FINE
+    last, sharp, least = z, 1.0, (len(depths.a) + 2.0 * len(depths.l)) / FINE
     for _ in range(NEWTON):
-        slope, H = depths.slope(z)
+        found = depths.slope(z)
+        if found is None:
+            return last[:-1]
+        last, (slope, H) = z, found
         slope[-1] -= sharp
         step = np.asarray(np.linalg.lstsq(H, -slope, rcond=None)[0], np.float64)
         decrement = max(-float(slope @ step), 0.0) ** 0.5

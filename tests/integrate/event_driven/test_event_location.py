@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from gaussdyn.integrate.dop853 import TABLE, TIMES, Tolerance, take
 from gaussdyn.integrate.event_driven import event_location
 from gaussdyn.integrate.event_driven.compiled.phase_steps import LOOKED
-from gaussdyn.integrate.event_driven.event_location import LOCATED, Crossing, Seen, far, polished, zero_of
+from gaussdyn.integrate.event_driven.event_location import LOCATED, Crossing, Search, Seen, far, polished, zero_of
 from gaussdyn.integrate.event_driven.guards import Guard
 
 G, UP = 9.81, 1.65e-6
@@ -96,3 +97,21 @@ def test_nothing_is_zero_in_a_stretch_where_all_is_far_from_it_at_a_stage():
             seen = seen_at(0.5, curves, known, h)
             assert event_location.judged(seen, none, none, h) == event_location.QUIET
     assert many > 300
+
+
+def test_redundant_reactions_are_shared_for_the_zero_of_a_force_and_not_for_that_of_a_gap():
+    def seen(t, shared):
+        return Seen(t, np.array([math.cos(t), shared * (1.0 - t * t)]), np.array([-math.sin(t), np.nan]))
+
+    def look(t):
+        shares.append(t)
+        return seen(t, 1.0)
+
+    gap, force = Guard("touchdown", "gap", 0, "place"), Guard("lift_off", "gap", 0, "force")
+    phase, shares = SimpleNamespace(guards=(gap, force), redundant=True), []
+    search = Search(phase, look, *np.zeros((2, 2)), lambda t: seen(t, np.nan))
+    assert search._cut(1.5, 1.7, 0).t == pytest.approx(math.pi / 2, abs=1e-12)
+    assert not shares
+    found, _ = search.first(seen(0.5, 1.0), seen(2.0, 1.0))
+    assert (found.guard, found.t) == (force, pytest.approx(1.0, abs=1e-12))
+    assert shares

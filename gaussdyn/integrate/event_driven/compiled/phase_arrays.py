@@ -412,20 +412,24 @@ class CompiledPhase:
         return J
 
     def look(self, t: float, y: Array) -> Seen:
-        """Return the conditions at a state."""
+        """Return the conditions at a state; of redundant reactions those that are inside their cones."""
+        return self._shared(self.bare(t, y), y)
+
+    def bare(self, t: float, y: Array) -> Seen:
+        """Return the same where no force is asked: redundant reactions are any, and need not be shared for that."""
         from .phase_loop import look
 
         w = len(self.step.offset)
         g, rate = np.empty(w), np.empty(w)
         if look(self.held, t, y, g, rate):
             raise self._broken("a trial is beyond a pole")
-        return self._shared(Seen(t, g, rate), y)
+        for k, extent in self.borders:
+            g[k] = extent.room(y[: self.phase.system.nq])
+        return Seen(t, g, rate)
 
     def _shared(self, seen: Seen, y: Array) -> Seen:
-        """Return conditions with where features end, and those of redundant reactions that are inside their cones."""
+        """Return conditions with those of redundant reactions that are inside their cones."""
         phase, q = self.phase, y[: self.phase.system.nq]
-        for k, extent in self.borders:
-            seen.g[k] = extent.room(q)
         forces = [k for k, guard in enumerate(phase.guards) if guard.unit == "force"] if phase.redundant else []
         if forces and seen.g[forces].min() < 0.0:
             now = phase.instant(seen.t, q, y[len(q) : self.states])

@@ -31,7 +31,7 @@ def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:
     strikes = {(one.id, one.t) for one in events if one.kind == "impact"}
     rests = {(key, one.record.t) for one in motion.impacts if one.record.kind == "rest" for key in one.moved}
     changing = near_of(motion.whole, motion.start, 0.0) is not motion.whole
-    known = changes | rests | (strikes if changing else set())
+    known = changes | rests
     found = _idle_events(motion) + _misnamed(motion, after, later)
     for before, then in pairwise((*motion.arcs, *after)):
         found += sum(not _noted(known, key, before.arc.t_end) for key in _changed(before, then, changing))
@@ -91,11 +91,17 @@ def _as_named(kind: str, before: str, then: str) -> bool:
 def _changed(before: RecordedArc, after: RecordedArc, changing: bool) -> Iterable[str]:
     """Yield the rows that stick, slip or push along one arc, and not so along the next."""
     was, now = before.arc.modes, after.arc.modes
+    held = _pairs(before, was) if changing else set()
     for key in was.keys() | now.keys():
-        if key not in was and changing:  # a feature that goes on where another one ends
+        if key not in was and changing and _pairs(after, (key,)) <= held:  # a feature that goes on where another ends
             continue
         if was.get(key) != now.get(key) or (was[key] == "slip" and _slip(before, key) * _slip(after, key) < 0.0):
             yield key
+
+
+def _pairs(one: RecordedArc, keys: Iterable[str]) -> set[frozenset[str]]:
+    """Return the pairs of bodies that rows are between, along an arc."""
+    return {frozenset(row.between) for row in one.samples[0].dynamics.rows if row.id in keys}
 
 
 def _slip(one: RecordedArc, key: str) -> float:

@@ -123,7 +123,10 @@ def put_back(motion: RecordedMotion) -> float:
 
 
 def impulses(motion: RecordedMotion) -> float:
-    """Return how far the claimed impulses are from the sum of the recorded ones, over the largest, or the momentum."""
+    """Return how far the claimed impulses are from the sum of the recorded ones, over the largest, or the momentum.
+
+    What falls from rest has its momentum at the end, and joints that bear nothing have impulses of rounding.
+    """
     parts = [(one.arc.t, one.arc.impulses(), one.samples[0].dynamics) for one in motion.arcs]
     strikes = [(one.record.t, dict(one.impulses), None) for one in motion.impacts]
     total = _sum_of_impulses(sorted([*parts, *strikes], key=lambda part: part[0]))
@@ -133,8 +136,7 @@ def impulses(motion: RecordedMotion) -> float:
     size = max(
         (float(np.abs(p).max(initial=0.0)) for _, own, _ in [*parts, *strikes] for p in own.values()), default=0.0
     )
-    if motion.arcs:
-        d = motion.arcs[0].samples[0].dynamics
+    for d in (motion.arcs[0].samples[0].dynamics, motion.arcs[-1].samples[-1].dynamics) if motion.arcs else ():
         size = max(size, float((np.abs(d.M) @ np.abs(d.v)).max(initial=0.0)))
     return off / size if size > 0.0 else off
 

@@ -330,3 +330,28 @@ def test_what_is_held_at_rest_all_along_does_no_work():
         run = simulate(system, State(q=[0.0], v=[0.0]), 1.0, stepper=EventDriven())
         checked = audit(run, system)
         assert checked.passed, (seed, checked.explain())
+
+
+def without_event(run, i):
+    """Return the run without one of its events, which its step does not count either."""
+    counts = run.steps.events.copy()
+    counts[int(np.flatnonzero(np.cumsum(counts) > i)[0])] -= 1
+    return replace(run, events=(*run.events[:i], *run.events[i + 1 :]), steps=replace(run.steps, events=counts))
+
+
+def test_a_contact_that_closes_without_an_event_is_noticed():
+    """That it strikes at that time does not say that it stays closed."""
+    system, state = mixed(3, 9934)
+    run = simulate(system, state, 0.1, stepper=EventDriven())
+    i = next(i for i, event in enumerate(run.events) if event.kind == "touchdown")
+    assert audit(run, system).passed
+    assert audit(without_event(run, i), system).first_failure.name == "events"
+
+
+def test_joints_that_bear_nothing_have_the_momentum_of_the_end_beside_them():
+    """Two bodies fall together from rest: what rounding makes of their impulses was taken for all that acts."""
+    system, state = linked(2, 7144)
+    run = simulate(system, state, 0.2, stepper=EventDriven())
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()
+    assert verdict.max["impulses"] < 1e-12

@@ -9,12 +9,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from falsified import falsified, jointed, robot, small
+from falsified import falsified, jointed, robot, small, with_state
 from random_scenes import falling, linked, mixed
 from small_systems import Ball, Block, CoulombOscillator, SlidingRod, Tethered
 
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.singular.on_branch import OnBranch
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.scenes.catalogue import build
 
@@ -106,3 +107,12 @@ def honest(seed):
 def test_untouched_runs_pass(seeds):
     verdicts = {seed: audit(run, system) for seed in seeds for system, run in [honest(seed)]}
     assert not [(seed, verdict.explain()) for seed, verdict in verdicts.items() if not verdict.passed]
+
+
+def test_a_start_from_which_no_motion_along_a_branch_begins_is_a_failure():
+    """Its steps are integrated again, which such a velocity refuses: the audit raised that error."""
+    found = build("equal_crank")
+    run = simulate(found.system, found.state, 0.1, stepper=OnBranch())
+    false = with_state(run, "v", 2, 0, run.v[2, 0] + 1e-3)
+    assert audit(run, found.system).passed
+    assert audit(false, found.system).max["kinematics"] == np.inf

@@ -23,6 +23,7 @@ from .cone_path import (
     LEAST_MU,
     YIELDS,
     Direction,
+    Frame,
     Misfit,
     Point,
     gap_after,
@@ -32,6 +33,7 @@ from .cone_path import (
     linearise_cones,
     longest_step,
     products,
+    put_constants,
     put_direction,
     second_order,
 )
@@ -45,7 +47,7 @@ FULL = 0.5  # centring below: steps are long, and terms of second order help
 SHY, EACH = 0.99, 0.9  # of the way to the border: of all contacts together, or of each where that would be short
 
 
-@record("Point", "Direction", "Misfit", A2, A2, A2, A1, by_value=True)
+@record("Point", "Direction", "Misfit", "Frame", A2, A2, A2, A1, by_value=True)
 class Path(NamedTuple):
     """Where one stands on a path, and what goes on from there.
 
@@ -54,6 +56,7 @@ class Path(NamedTuple):
     point : Point
     to : Direction
     lacks : Misfit
+    frame : Frame
     rc : Array, shape (c, 3)
         What r o g is to change by.
     first : Array, shape (n, 6)
@@ -67,6 +70,7 @@ class Path(NamedTuple):
     point: Point
     to: Direction
     lacks: Misfit
+    frame: Frame
     rc: Array
     first: Array
     q: Array
@@ -103,7 +107,8 @@ def begin_path(problem: BodyProblem, work: BodyWork, iterate: Iterate, warm: flo
     point = Point(np.zeros((c, 3)), np.zeros((c, 3)), np.zeros((n, 6)))
     to = Direction(np.zeros((c, 3)), np.zeros((c, 3)), np.zeros((n, 6)))
     lacks = Misfit(np.zeros((c, 3)), np.zeros((c, 2)))
-    path = Path(point, to, lacks, np.zeros((c, 3)), np.zeros((n, 6)), np.zeros((c, 3)), np.ones(1))
+    frame = Frame(np.zeros((c, 4)), np.zeros((c, 3)), np.zeros((c, 3, 4)))
+    path = Path(point, to, lacks, frame, np.zeros((c, 3)), np.zeros((n, 6)), np.zeros((c, 3)), np.ones(1))
     motion(problem, path.q, work.F, v, u)
     scale, _floor = scale_and_floor(problem, path.q, u)
     if warm > 0.0:
@@ -138,13 +143,14 @@ def put_misfit(problem: BodyProblem, path: Path, F: Array, u: Array) -> float:
 
 @kernel("void(BodyProblem, Ordering, BodyWork, Path, boolean)", borrows=True)
 def find_direction(problem: BodyProblem, ordering: Ordering, work: BodyWork, path: Path, anew: bool) -> None:
-    """Put the Newton direction by which r o g changes by rc; factors are kept unless anew."""
+    """Put the Newton direction by which r o g changes by rc; E and its factors are kept unless anew."""
     n, mu, rho, dp, du = problem.contacts.first[-1], problem.mu, problem.rho, work.dp, work.du
     follows = path.pace[0]
-    linearise_cones(n, mu, path.point, path.lacks, follows, path.rc, work.E, work.e)
-    let_yield(n, rho, work.E, work.e)
     if anew:
+        linearise_cones(n, mu, path.frame, path.lacks, follows, work.E)
+        let_yield(n, rho, work.E, path.frame.yields)
         factorise_modes(problem, ordering, work)
+    put_constants(n, mu, path.frame, path.lacks.G, path.rc, work.e)
     newton_direction(problem, ordering, work, path.first)
     for i in range(n):
         for j in range(3):
@@ -171,7 +177,7 @@ def put_impulses(n: int, mu: Array, r: Array, q: Array) -> None:
 def step_on(problem: BodyProblem, ordering: Ordering, work: BodyWork, path: Path, error: float) -> None:
     """Take a step on from a point whose misfit is put; error is what it is as one of r . g."""
     n, point, to, rc, pace = problem.contacts.first[-1], path.point, path.to, path.rc, path.pace
-    gap = products(n, point, rc)
+    gap = products(n, point, path.frame, rc)
     find_direction(problem, ordering, work, path, True)
     t = min(1.0, longest_step(n, point, to))
     centring = 0.998 * min(1.0, max(gap_after(n, point, to, t), 0.0) / gap) ** max(1.0, 3.0 * t * t)
@@ -179,7 +185,7 @@ def step_on(problem: BodyProblem, ordering: Ordering, work: BodyWork, path: Path
     for i in range(n):
         rc[i, 0] += centring * gap
     if centring < FULL:
-        second_order(n, point, to, rc)
+        second_order(n, path.frame, to, rc)
     find_direction(problem, ordering, work, path, False)
     t = min(1.0, SHY * longest_step(n, point, to))
     if t < SHORT:

@@ -75,6 +75,25 @@ class Misfit(NamedTuple):
     slide: Array
 
 
+@record(A2, A2, A3, by_value=True)
+class Frame(NamedTuple):
+    """What all directions from a point share, contact by contact.
+
+    Attributes
+    ----------
+    W : Array, shape (c, 4)
+        `scaling` of r and g.
+    l : Array, shape (c, 3)
+        W g = W^-1 r.
+    yields : Array, shape (c, 3, 4)
+        What `let_yield` multiplies by: the cofactors of its matrix, and the inverse of its determinant in [0, 3].
+    """
+
+    W: Array
+    l: Array
+    yields: Array
+
+
 @kernel(f"float64({A2}, {A2}, int64)", borrows=True)
 def room(x: Array, d: Array, i: int) -> float:
     """Return the largest t with x + t d in the Lorentz cone of contact i."""
@@ -127,9 +146,9 @@ def scaled(a: float, w: float, y: float, z: float, p: float, q: float, s: float)
     return a * (w * p + along), a * (q + y * more), a * (s + z * more)
 
 
-@kernel(f"void(int64, {A1}, {A3}, {A2})", borrows=True)
-def let_yield(n: int, rho: Array, E: Array, e: Array) -> None:
-    """Turn dp = e - E du with du = J dv + YIELDS / rho dp into dp = e - E J dv, contact by contact."""
+@kernel(f"void(int64, {A1}, {A3}, {A3})", borrows=True)
+def let_yield(n: int, rho: Array, E: Array, yields: Array) -> None:
+    """Turn E of dp = e - E du with du = J dv + YIELDS / rho dp into that of dp = e - E J dv, contact by contact."""
     for i in range(n):
         d = YIELDS / rho[i]
         a, b, c = 1.0 + d * E[i, 0, 0], d * E[i, 0, 1], d * E[i, 0, 2]
@@ -139,39 +158,51 @@ def let_yield(n: int, rho: Array, E: Array, e: Array) -> None:
         D, F, G = h * p - f * s, a * s - c * p, c * f - a * h
         P, Q, S = f * q - g * p, b * p - a * q, a * g - b * f
         t = 1.0 / (a * A + b * D + c * P)
-        x, y, z = e[i, 0], e[i, 1], e[i, 2]
-        e[i, 0], e[i, 1], e[i, 2] = (
-            t * (A * x + B * y + C * z), t * (D * x + F * y + G * z), t * (P * x + Q * y + S * z)
-        )  # fmt: skip
         for j in range(3):
             x, y, z = E[i, 0, j], E[i, 1, j], E[i, 2, j]
             E[i, 0, j], E[i, 1, j], E[i, 2, j] = (
                 t * (A * x + B * y + C * z), t * (D * x + F * y + G * z), t * (P * x + Q * y + S * z)
             )  # fmt: skip
+        yields[i, 0, 0], yields[i, 0, 1], yields[i, 0, 2], yields[i, 0, 3] = A, B, C, t
+        yields[i, 1, 0], yields[i, 1, 1], yields[i, 1, 2] = D, F, G
+        yields[i, 2, 0], yields[i, 2, 1], yields[i, 2, 2] = P, Q, S
 
 
-@kernel(f"void(int64, {A1}, Point, Misfit, float64, {A2}, {A3}, {A2})", borrows=True)
-def linearise_cones(
-    n: int, mu: Array, point: Point, lacks: Misfit, follows: float, rc: Array, E: Array, e: Array
-) -> None:  # fmt: skip
-    """Eliminate the cone variables of a step to dp = e - E du, du = J dv, with l o l to change by rc."""
-    r, g, (G, slide) = point.r, point.g, lacks
+@kernel("UniTuple(float64, 6)(float64, float64, float64, float64)", inline=True, borrows=True)
+def squared(a: float, w: float, y: float, z: float) -> tuple[float, float, float, float, float, float]:
+    """Return the upper triangle of W^2, row by row, for W of a, (w, y, z)."""
+    b = a * a
+    q00, q01, q02 = b * (2.0 * w * w - 1.0), 2.0 * b * w * y, 2.0 * b * w * z
+    return q00, q01, q02, b * (2.0 * y * y + 1.0), 2.0 * b * y * z, b * (2.0 * z * z + 1.0)
+
+
+@kernel(f"void(int64, {A1}, Frame, Misfit, float64, {A3})", borrows=True)
+def linearise_cones(n: int, mu: Array, frame: Frame, lacks: Misfit, follows: float, E: Array) -> None:
+    """Put the E to which the cone variables of a step are eliminated: dp = e - E du, du = J dv."""
+    W, slide = frame.W, lacks.slide
     for i in range(n):
         m = max(mu[i], LEAST_MU)
-        a, w, y, z = scaling(r, g, i)
-        l0, l1, l2 = scaled(a, w, y, z, g[i, 0], g[i, 1], g[i, 2])
-        t0, t1, t2 = arrow_solve(l0, l1, l2, rc[i, 0], rc[i, 1], rc[i, 2])
-        t0, t1, t2 = scaled(a, w, y, z, t0, t1, t2)
-        b = a * a
-        q00, q01, q02 = b * (2.0 * w * w - 1.0), 2.0 * b * w * y, 2.0 * b * w * z
-        q11, q12, q22 = b * (2.0 * y * y + 1.0), 2.0 * b * y * z, b * (2.0 * z * z + 1.0)
-        e[i, 0] = (t0 - q00 * G[i, 0] - q01 * G[i, 1] - q02 * G[i, 2]) / m
-        e[i, 1] = t1 - q01 * G[i, 0] - q11 * G[i, 1] - q12 * G[i, 2]
-        e[i, 2] = t2 - q02 * G[i, 0] - q12 * G[i, 1] - q22 * G[i, 2]
+        q00, q01, q02, q11, q12, q22 = squared(W[i, 0], W[i, 1], W[i, 2], W[i, 3])
         c, d = follows * slide[i, 0], follows * slide[i, 1]
         E[i, 0, 0], E[i, 0, 1], E[i, 0, 2] = q00 / (m * m), (q01 + c * q00) / m, (q02 + d * q00) / m
         E[i, 1, 0], E[i, 1, 1], E[i, 1, 2] = q01 / m, q11 + c * q01, q12 + d * q01
         E[i, 2, 0], E[i, 2, 1], E[i, 2, 2] = q02 / m, q12 + c * q02, q22 + d * q02
+
+
+@kernel(f"void(int64, {A1}, Frame, {A2}, {A2}, {A2})", borrows=True)
+def put_constants(n: int, mu: Array, frame: Frame, G: Array, rc: Array, e: Array) -> None:
+    """Put the e that belongs to E after `let_yield`, with l o l to change by rc."""
+    W, l, Y = frame
+    for i in range(n):
+        a, w, y, z = W[i, 0], W[i, 1], W[i, 2], W[i, 3]
+        t0, t1, t2 = arrow_solve(l[i, 0], l[i, 1], l[i, 2], rc[i, 0], rc[i, 1], rc[i, 2])
+        t0, t1, t2 = scaled(a, w, y, z, t0, t1, t2)
+        q00, q01, q02, q11, q12, q22 = squared(a, w, y, z)
+        t0 = (t0 - q00 * G[i, 0] - q01 * G[i, 1] - q02 * G[i, 2]) / max(mu[i], LEAST_MU)
+        t1 = t1 - q01 * G[i, 0] - q11 * G[i, 1] - q12 * G[i, 2]
+        t2 = t2 - q02 * G[i, 0] - q12 * G[i, 1] - q22 * G[i, 2]
+        for k in range(3):
+            e[i, k] = Y[i, 0, 3] * (Y[i, k, 0] * t0 + Y[i, k, 1] * t1 + Y[i, k, 2] * t2)
 
 
 @kernel(f"void(int64, {A1}, Misfit, float64, {A2}, {A2}, {A2}, Direction)", borrows=True)
@@ -229,24 +260,26 @@ def go_each(n: int, point: Point, to: Direction, share: float) -> None:
             x[i, j] += dx[i, j]
 
 
-@kernel(f"float64(int64, Point, {A2})", borrows=True)
-def products(n: int, point: Point, rc: Array) -> float:
-    """Put rc = -l o l; return the mean of r . g."""
-    r, g, gap = point.r, point.g, 0.0
+@kernel(f"float64(int64, Point, Frame, {A2})", borrows=True)
+def products(n: int, point: Point, frame: Frame, rc: Array) -> float:
+    """Put W and l of the point, and rc = -l o l; return the mean of r . g."""
+    r, g, W, l, gap = point.r, point.g, frame.W, frame.l, 0.0
     for i in range(n):
         a, w, y, z = scaling(r, g, i)
         l0, l1, l2 = scaled(a, w, y, z, g[i, 0], g[i, 1], g[i, 2])
+        W[i, 0], W[i, 1], W[i, 2], W[i, 3] = a, w, y, z
+        l[i, 0], l[i, 1], l[i, 2] = l0, l1, l2
         rc[i, 0], rc[i, 1], rc[i, 2] = -(l0 * l0 + l1 * l1 + l2 * l2), -2.0 * l0 * l1, -2.0 * l0 * l2
         gap -= rc[i, 0] / n
     return gap
 
 
-@kernel(f"void(int64, Point, Direction, {A2})", borrows=True)
-def second_order(n: int, point: Point, to: Direction, rc: Array) -> None:
+@kernel(f"void(int64, Frame, Direction, {A2})", borrows=True)
+def second_order(n: int, frame: Frame, to: Direction, rc: Array) -> None:
     """Take (W^-1 dr) o (W dg) from rc: what the step itself would add to the products."""
-    r, g, (dr, dg, _dx) = point.r, point.g, to
+    W, (dr, dg, _dx) = frame.W, to
     for i in range(n):
-        a, w, y, z = scaling(r, g, i)
+        a, w, y, z = W[i, 0], W[i, 1], W[i, 2], W[i, 3]
         b0, b1, b2 = scaled(1.0 / a, w, -y, -z, dr[i, 0], dr[i, 1], dr[i, 2])
         c0, c1, c2 = scaled(a, w, y, z, dg[i, 0], dg[i, 1], dg[i, 2])
         rc[i, 0] -= b0 * c0 + b1 * c1 + b2 * c2

@@ -199,7 +199,7 @@ def test_directions_solve_the_linearised_law():
         path.pace[0] = follows
         motion(heap.problem, np.stack([r[:, 0] / heap.mu, r[:, 1], r[:, 2]], axis=1), heap.work.F, v, u)
         put_misfit(heap.problem, path, heap.work.F, u)
-        products(heap.c, path.point, path.rc)
+        products(heap.c, path.point, path.frame, path.rc)
         find_direction(heap.problem, heap.ordering, heap.work, path, True)
         dp = dr / np.stack([heap.mu, np.ones(heap.c), np.ones(heap.c)], axis=1)
         lost = path.first.ravel() + heap.J.T @ dp.ravel() - heap.M @ dx.ravel()
@@ -263,8 +263,9 @@ def test_contacts_that_yield_take_up_less(size):
     rng = np.random.default_rng(0)
     E, e, x, rho = rng.normal(size=(6, 3, 3)), rng.normal(size=(6, 3)), rng.normal(size=(6, 3)), rng.uniform(1, 2, 6)
     E = size * (E @ E.transpose(0, 2, 1) + np.eye(3))
-    softer, rest = E.copy(), e.copy()
-    let_yield(6, rho, softer, rest)
+    softer, yields = E.copy(), np.zeros((6, 3, 4))
+    let_yield(6, rho, softer, yields)
+    rest = yields[:, 0, 3:] * np.einsum("cij,cj->ci", yields[:, :, :3], e)
     for c in range(6):
         dp = np.linalg.solve(np.eye(3) + YIELDS / rho[c] * E[c], e[c] - E[c] @ x[c])
         np.testing.assert_allclose(rest[c] - softer[c] @ x[c], dp, rtol=1e-12 * max(1.0, YIELDS * size))

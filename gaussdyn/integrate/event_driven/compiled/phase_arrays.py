@@ -30,6 +30,7 @@ from .records import (
     ERROR,
     FOUND,
     FREE,
+    FUNCTION,
     GAINED,
     LENGTH,
     LOAD,
@@ -202,7 +203,7 @@ class CompiledPhase:
         again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
         held, states = Held(Voyage(tables, step, again)), tables.nq + tables.nv
         borders = tuple((k, guard.extent) for k, guard in enumerate(phase.guards) if guard.extent is not None)
-        watched, laws = may_set_in(phase), laws_of(phase)
+        watched, laws = may_set_in(phase), None if tables.who == FUNCTION else laws_of(phase)
         return cls(phase, size, states, held, step, laws, _listed(phase), borders, served.answers, watched, {})
 
     @classmethod

@@ -126,7 +126,7 @@ def _spatial(phase: Phase, system: SpatialSystem, known: Kept | None) -> PhaseTa
     known = [] if known is None else known
     if not known:
         known.append(mechanism_of(system))
-    if known[0] is None or system.contacts.found is None:
+    if known[0] is None or _unlisted(system.contacts):
         return None
     fixed, of_joint, inverse = known[0]
     tables = _with_contacts(phase, system.contacts, of_joint, len(system.bodies), inverse)
@@ -136,7 +136,7 @@ def _spatial(phase: Phase, system: SpatialSystem, known: Kept | None) -> PhaseTa
 def _trees(phase: Phase, system: TreeSystem | JointedSystem) -> PhaseTables | None:
     """Return a phase of trees; None where their tables do not say all of the system."""
     given, contacts = system.forest, system.contacts
-    if given is None or (contacts.found is None and len(contacts.shapes.labels) > 1):
+    if given is None or _unlisted(contacts):
         return None
     told, push, drives = phase.control, np.zeros(system.nv), own_drives(given.drives)
     control = np.zeros(len(drives.control))
@@ -150,6 +150,11 @@ def _trees(phase: Phase, system: TreeSystem | JointedSystem) -> PhaseTables | No
     of_joint = {blank.id: r for r, blank in enumerate(system.blanks)}
     tables = _with_contacts(phase, contacts, of_joint, len(forest.trees.inertia), np.zeros((system.nv, system.nv)))
     return tables._replace(who=FOREST, forest=forest, mechanism=frames, push=push)
+
+
+def _unlisted(contacts: Contacts) -> bool:
+    """Return whether there may be contacts that have not been looked for."""
+    return contacts.found is None and len(contacts.shapes.labels) > 1
 
 
 def _with_contacts(

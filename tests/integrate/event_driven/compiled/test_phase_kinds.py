@@ -30,6 +30,7 @@ from gaussdyn.mechanics.lagrangian import Contact, LagrangianSystem
 from gaussdyn.mechanics.spatial.bodies import SpatialBody
 from gaussdyn.mechanics.spatial.joints import Hinge
 from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
+from gaussdyn.mechanics.spatial.links import String
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.trees import TreeBody, TreeJoint
@@ -104,6 +105,18 @@ def test_bodies_in_the_coordinates_of_their_joints(rest, seed):
     assert any(
         check_kernels(system, state, rng, control, FUNCTION if whole.forest is None else FOREST) for _ in range(60)
     )
+
+
+@pytest.mark.parametrize("coordinates", ["bodies", "joints"])
+def test_bodies_without_contacts_keep_their_energy(coordinates):
+    """A ball that falls into a string that gives back a half: potential energy is that of its height at every event."""
+    ball = SpatialBody(name="ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    string = String(a=SpatialMarker("ball"), b=SpatialMarker("ground"), length=1.0, eps_n=0.5)
+    system = SpatialSystem(bodies=[ball], joints=[string], coordinates=coordinates)
+    run = simulate(system, system.state({"ball": (0.5, 0.0, 0.2)}), 0.9, stepper=EventDriven())
+    assert run.event_counts["impact"] > 2
+    assert run["potential"] == pytest.approx(9.81 * run["ball.z"], abs=1e-12)
+    assert audit(run, system).passed
 
 
 SYMBOLS = ("stribeck_belt", "duffing_friction", "turntable", "spinning_disc", "woodpecker", "knife_edge",

@@ -139,18 +139,34 @@ def half_solve_branch(L: Array, branches: IntArray, end: int, J: Array, first: i
 @kernel(f"void({A2}, {I2}, int64, int64, {A1})", borrows=True)
 def back_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> None:
     """Put x = L^-1 x, of a diagonal block."""
-    for k in range(first, end):
+    k = first
+    while k < end:
         row, branch, s0, s1, s2, s3 = L[k], branches[k], 0.0, 0.0, 0.0, 0.0
         n, low = branch[0] - 1, branch[1]
         whole = min(branch[-1], n) // 4 * 4
-        for a in range(0, whole, 4):  # as four sums, which the processor takes together
-            s0 += row[a] * x[low + a]
-            s1 += row[a + 1] * x[low + a + 1]
-            s2 += row[a + 2] * x[low + a + 2]
-            s3 += row[a + 3] * x[low + a + 3]
+        if k + 1 == end or branches[k + 1, 1 + n] != k or min(branches[k + 1, -1], n + 1) // 4 * 4 != whole:
+            for a in range(0, whole, 4):  # as four sums, which the processor takes together
+                s0 += row[a] * x[low + a]
+                s1 += row[a + 1] * x[low + a + 1]
+                s2 += row[a + 2] * x[low + a + 2]
+                s3 += row[a + 3] * x[low + a + 3]
+            for a in range(whole, n):
+                s0 += row[a] * x[branch[1 + a]]
+            x[k] = (x[k] - ((s0 + s1) + (s2 + s3))) * row[n]
+            k += 1
+            continue
+        after, t0, t1, t2, t3 = L[k + 1], 0.0, 0.0, 0.0, 0.0
+        for a in range(0, whole, 4):
+            x0, x1, x2, x3 = x[low + a], x[low + a + 1], x[low + a + 2], x[low + a + 3]
+            s0, s1, s2, s3 = s0 + row[a] * x0, s1 + row[a + 1] * x1, s2 + row[a + 2] * x2, s3 + row[a + 3] * x3
+            t0, t1, t2, t3 = t0 + after[a] * x0, t1 + after[a + 1] * x1, t2 + after[a + 2] * x2, t3 + after[a + 3] * x3
         for a in range(whole, n):
-            s0 += row[a] * x[branch[1 + a]]
+            value = x[branch[1 + a]]
+            s0, t0 = s0 + row[a] * value, t0 + after[a] * value
         x[k] = (x[k] - ((s0 + s1) + (s2 + s3))) * row[n]
+        t0 += after[n] * x[k]
+        x[k + 1] = (x[k + 1] - ((t0 + t1) + (t2 + t3))) * after[n + 1]
+        k += 2
 
 
 @kernel(f"void({A2}, {I2}, {A2}, int64)", borrows=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import kernel
 from ....arrays import Array
-from ..primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, FRAME, MESH, SIZE, SURFACE
+from ..primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, FRAME, HALF_LENGTH, MESH, RADIUS, SIZE, SURFACE
 from ..solids import BLOCK, radius_of
 from ..terrain.surface_search import HIGH, LOW
 from ..vectors import A1, A2
@@ -15,7 +15,7 @@ from .search_records import SHAPE_BLOCK, SHAPE_BODY, SHAPE_KIND, SearchShapes
 
 @kernel(f"float64(SearchShapes, {A2}, int64, int64)", borrows=True)
 def half_width(shapes: SearchShapes, world: Array, i: int, a: int) -> float:
-    """Return how far shape i goes from its place along axis a of space, at most."""
+    """Return how far shape i, no ball or capsule, goes from its place along axis a of space, at most."""
     kind, size, m = shapes.table[i, SHAPE_KIND], shapes.forms[i], FRAME + 3 * a
     x, y, z = abs(world[i, m]), abs(world[i, m + 1]), abs(world[i, m + 2])
     if kind == BOX:
@@ -31,7 +31,7 @@ def half_width(shapes: SearchShapes, world: Array, i: int, a: int) -> float:
         )
     if kind == CYLINDER:
         return float(np.sqrt(x * x + y * y) * size[SIZE] + z * size[SIZE + 1])
-    return float(size[SIZE] + (z * size[SIZE + 1] if kind == CAPSULE else 0.0))
+    return float(size[SIZE])
 
 
 @kernel(f"void(SearchShapes, {A2}, {A3}, {A2}, int64)", borrows=True)
@@ -51,8 +51,10 @@ def place(shapes: SearchShapes, x: Array, R: Array, world: Array, i: int) -> Non
 @kernel(f"void(SearchShapes, float64, {A1}, {A2}, int64)", borrows=True)
 def put_bounds(shapes: SearchShapes, reach: float, travel: Array, world: Array, i: int) -> None:
     """Put the bounds of shape i along the axes of space, which allow for reach and travel."""
-    b, out = shapes.table[i, SHAPE_BODY], world[i]
-    margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
+    b, kind, own, out = shapes.table[i, SHAPE_BODY], shapes.table[i, SHAPE_KIND], shapes.forms[i], world[i]
+    margin, length = 0.5 * reach + (travel[b] if b >= 0 else 0.0), own[HALF_LENGTH] if kind == CAPSULE else 0.0
     for a in range(3):
-        extent = half_width(shapes, world, i, a)
+        extent = own[RADIUS] + abs(out[FRAME + 3 * a + 2]) * length
+        if kind > CAPSULE:
+            extent = half_width(shapes, world, i, a)
         out[LOW + a], out[HIGH + a] = out[a] - extent - margin, out[a] + extent + margin

@@ -14,18 +14,6 @@ from .._jit.lanes import add_four, add_two, none_of_four, scale_four
 from ..arrays import Array, IntArray
 
 
-@kernel(f"boolean({A1}, int64)", borrows=True)
-def scale_pivot(row: Array, n: int) -> bool:
-    """Put the row of a factor of n entries and the inverse of its pivot; False where that is not positive."""
-    if not row[n] > 0.0:
-        return False
-    inverse = 1.0 / np.sqrt(row[n])
-    for a in range(n):
-        row[a] *= inverse
-    row[n] = inverse
-    return True
-
-
 @kernel(f"boolean({A2}, {I2}, int64, int64, {A2})", borrows=True)
 def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -> bool:
     """Put L with M = L^T L, of a diagonal block, by branches; False if it is not positive definite.
@@ -43,26 +31,30 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
     while k >= first:
         row, branch = L[k], branches[k]
         n = branch[0] - 1
-        if not scale_pivot(row, n):
+        if not row[n] > 0.0:
             return False
-        if n == 0 or branch[n] != k - 1:
-            for a in range(n):
-                out, scale = L[branch[1 + a]], row[a]
-                for b in range(0, a + 1, 4):
-                    add_four(out, b, -scale, row, b)
-            k -= 1
-            continue
-        n -= 1  # together with the one before: what is before both is read and written once
-        before, scale = L[k - 1], row[n]
-        for b in range(0, n + 1, 4):
-            add_four(before, b, -scale, row, b)
-        if not scale_pivot(before, n):
-            return False
+        inverse = 1.0 / np.sqrt(row[n])
+        row[n] = inverse
         for a in range(n):
-            out, scale, other = L[branch[1 + a]], row[a], before[a]
+            row[a] *= inverse
+        two = n > 0 and branch[n] == k - 1
+        before = L[k - 1] if two else row
+        if two:
+            n -= 1
+            for b in range(0, n + 1, 4):
+                add_four(before, b, -row[n], row, b)
+            if not before[n] > 0.0:
+                return False
+            inverse = 1.0 / np.sqrt(before[n])
+            before[n] = inverse
+        for a in range(n):
+            out, scale, other = L[branch[1 + a]], row[a], 0.0
+            if two:
+                before[a] *= inverse
+                other = before[a]
             for b in range(0, a + 1, 4):
                 add_two(out, b, -scale, row, b, -other, before, b)
-        k -= 2
+        k -= 2 if two else 1
     return True
 
 

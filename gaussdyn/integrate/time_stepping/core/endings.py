@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....arrays import Array, IntArray
+from ....contact.snapshot import checked_mass
 from ....programs.solution.solution import Solution
 from ...impact.restitution_scaling import GAIN, largest_share
 from ..scheme import CLAIMED, MAX_PASSES
@@ -95,10 +96,22 @@ class Ending:
         python, data = self.kernels.parts.python, self.kernels.parts.data
         if python is None:
             return STIFF
-        python.put_stiff(Stiff(S, data.middle.copy(), data.v.copy(), self.span.theta * self.span.dt))
+        self.stand_beside(Stiff(S, data.middle.copy(), data.v.copy(), self.span.theta * self.span.dt))
         code = self._reopened()
         code = self.kernels.again(self.span, np.array([0.0, 1.0, 0.0])) if code == DONE else code
         return self._answered(code, False)
+
+    def stand_beside(self, stiff: Stiff | None) -> None:
+        """Have this stand beside the mass of a system in Python from now on; shifts stay least in that of the mass."""
+        python, K = self.kernels.parts.python, self.kernels.parts.data.K
+        if python is None:
+            return
+        python.put_stiff(stiff)
+        K[:] = np.nan
+        if stiff is not None:
+            nv = python.system.nv
+            K[:, :nv] = np.linalg.cholesky(checked_mass(python.system.mass(stiff.q), nv)[::-1, ::-1])[::-1, ::-1].T
+            K[range(nv), range(nv)] = 1.0 / np.diagonal(K)
 
     def _reopened(self) -> int:
         """Evaluate the middle of the step once more, with another mass; what acts stays."""
@@ -132,7 +145,7 @@ class Ending:
             return code
         python = self.kernels.parts.python
         if python is not None and python.stiff is not None:
-            python.put_stiff(None)
+            self.stand_beside(None)
             self._reopened()
         begun, ended = _Begun.of(data, now), code
 

@@ -16,7 +16,7 @@ from ....linalg.branches import (
     invert_block,
 )
 from ....linalg.envelope import LONG, part_dot
-from .records import ALONE, BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
+from .records import ALONE, BRANCH, CALLBACK, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
 
 SMALL = 6  # velocities of a node whose factor is inverted: a body
 FEW_TREES = 4  # up to which rows of trees are taken together, column by column: farther apart they have too many zeros
@@ -41,7 +41,10 @@ def exchange_diagonal(data: Data) -> None:
 
 @kernel("boolean(Layout, Data)", borrows=True)
 def factor_bare_mass(layout: Layout, data: Data) -> bool:
-    """Put K, the factor of the mass without what stands beside it, unless it is there; False if there is none."""
+    """Put K, the factor of the mass without what stands beside it, unless it is there; False if there is none.
+
+    That of a system in Python is put there by who puts something beside its mass, see `endings`.
+    """
     if layout.who != FOREST or data.K[0, 0] == data.K[0, 0]:
         return True
     exchange_diagonal(data)
@@ -335,6 +338,15 @@ def products_in_reach(reach: IntArray, at: IntArray, n: int, Z: Array, A: Array,
         for j in range(near, i + 1):
             first, end = max(low, reach[at[j], LOW]), min(high, reach[at[j], HIGH])
             own[j] = A[j, i] = part_dot(z, Z[j], first, end) if first < end else 0.0
+
+
+@kernel(f"Tuple(({A2}, {A2}))(Layout, Data)", borrows=True)
+def metric_of_shifts(layout: Layout, data: Data) -> tuple[Array, Array]:
+    """Return the factor of the mass in whose metric shifts are least, and the inverse of its small blocks if known."""
+    if layout.who != CALLBACK:
+        return data.K, data.inverse
+    known = data.K[0, 0] == data.K[0, 0]
+    return (data.K, data.inverse[:0]) if known else (data.L, data.inverse)
 
 
 @kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, {A2}, {A2}, {A2})", borrows=True)

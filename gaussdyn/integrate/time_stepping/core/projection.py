@@ -10,7 +10,7 @@ from ....linalg.envelope import cholesky, cholesky_solve
 from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT_ROUNDS, STRAIN
 from .acting import in_place
 from .evaluate import gaps_at, move, rows_at
-from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, multiply_mass, row_dot
+from .linear import add_row, back_nodes, cross_products, dot, factor_bare_mass, metric_of_shifts, multiply_mass, row_dot
 from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
 from .problem.pushes import FACTORED, TAKEN, Push, list_joined, squeeze
 from .records import ALL, AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
@@ -77,7 +77,8 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
     clear_rows(data, data.end.J)
-    cross_products(layout, data.K, data.inverse, data.end.J, push.at[:m], Z, W, push.S)
+    K, inverse = metric_of_shifts(layout, data)
+    cross_products(layout, K, inverse, data.end.J, push.at[:m], Z, W, push.S)
     for i in range(m):
         size, z = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0, Z[i]
         scale[i] = size
@@ -140,7 +141,8 @@ def add_pushes(layout: Layout, data: Data, push: Push, m: int, d: Array) -> None
     for i in range(m):
         if push.p[i] != 0.0:
             add_row(layout, push.at[i], push.p[i], push.Z[i], d)
-    back_nodes(data.K, data.inverse, layout, d)
+    K, inverse = metric_of_shifts(layout, data)
+    back_nodes(K, inverse, layout, d)
 
 
 @kernel(f"boolean(Layout, Data, Push, int64, boolean, {A1})", borrows=True)

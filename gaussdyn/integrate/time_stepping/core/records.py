@@ -377,6 +377,7 @@ class Data(NamedTuple):
     K : Array, shape (nv, nv + 3)
         The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it. Of
         trees it is made when it is asked for, see `linear.factor_bare_mass`: until then K[0, 0] is NaN.
+        That of a system in Python stays NaN where nothing stands beside its mass.
     bare : Array, shape (nv,)
         Of trees: the diagonal of the mass alone, which is all that dampers change.
     of, inverse : Array, shape (nv, nv)

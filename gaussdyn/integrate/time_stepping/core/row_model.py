@@ -311,7 +311,8 @@ def _data(system: System, layout: Layout, laws: Array | None = None) -> Data:
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
     M, of, L = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros((nv, nv + 3))
     bare, h, foreseen, tried = np.zeros(nv), np.zeros(nv), np.zeros(nq + nv), np.full(nq, np.nan)
-    K, inverse = (np.zeros_like(L), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
+    K = np.full_like(L, np.nan) if layout.who in (FOREST, CALLBACK) else L
+    inverse = np.zeros((0, 0)) if layout.who == FOREST else np.zeros((nv, nv))
     return Data(
         places[0], speeds[0], places[1], speeds[1], foreseen, places[2], places[3], tried, impulses[0], impulses[1],
         acts, joined, impulses[2], np.zeros(n), M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaussdyn import MoreauJean, SpatialSystem, audit, simulate
+from gaussdyn import MoreauJean, PlanarSystem, SpatialSystem, audit, simulate
+from gaussdyn.mechanics import planar
 from gaussdyn.mechanics.spatial import BallJoint, Drag, Hinge, SpatialBody, Spring, mark
 
 INERTIA = (0.01, 0.02, 0.03)
@@ -68,3 +69,18 @@ def test_passes_that_follow_a_slope_do_not_count_dampers_twice() -> None:
     )
     assert (run.status, dict(run.event_counts)) == ("COMPLETED", {})
     assert audit(run, system).passed
+
+
+def test_shifts_are_least_in_the_metric_of_the_mass_alone() -> None:
+    """In the plane stiff forces stand beside the mass: audits know shifts by that of the bodies."""
+    bodies = [planar.PlanarBody(name=name, mass=1.0, inertia=0.02) for name in "ab"]
+    joints = [
+        planar.Hinge(name="h", a=planar.Marker("a", (0.0, 0.2)), b=planar.fixed(0.0, 0.0)),
+        planar.Hinge(name="k", a=planar.Marker("b", (0.0, 0.2)), b=planar.Marker("a", (0.0, -0.2))),
+    ]
+    drag = planar.Drag(point=planar.Marker("b", (0.1, -0.2)), damping=300.0)
+    system = PlanarSystem(bodies=bodies, joints=joints, forces=[drag])
+    start = system.state(joints={"h": 0.5, "k": 0.3})
+    run = simulate(system, start, 0.05, stepper=MoreauJean(dt=1e-2))
+    assert (run.status, run.statistics["steps"]) == ("COMPLETED", 5)
+    assert audit(run, system).max["kinematics"] < 1e-12

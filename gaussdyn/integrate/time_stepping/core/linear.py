@@ -32,13 +32,6 @@ def factor_nodes(M: Array, layout: Layout, L: Array) -> bool:
     return True
 
 
-@kernel("void(Data)", borrows=True)
-def exchange_diagonal(data: Data) -> None:
-    """Have `data.bare` and the diagonal of M change places."""
-    for j in range(len(data.bare)):
-        data.bare[j], data.M[j, j] = data.M[j, j], data.bare[j]
-
-
 @kernel("boolean(Layout, Data)", borrows=True)
 def factor_bare_mass(layout: Layout, data: Data) -> bool:
     """Put K, the factor of the mass without what stands beside it, unless it is there; False if there is none.
@@ -47,9 +40,11 @@ def factor_bare_mass(layout: Layout, data: Data) -> bool:
     """
     if layout.who != FOREST or data.K[0, 0] == data.K[0, 0]:
         return True
-    exchange_diagonal(data)
-    fine = factor_nodes(data.M, layout, data.K)
-    exchange_diagonal(data)
+    M, bare, fine = data.M, data.bare, False
+    for turn in range(2):  # they change places, and back
+        for j in range(len(bare)):
+            bare[j], M[j, j] = M[j, j], bare[j]
+        fine = fine if turn else factor_nodes(M, layout, data.K)
     return bool(fine)
 
 

@@ -27,35 +27,35 @@ def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -
         for a in range(n):
             row[a] = M[k, branch[1 + a]]
         row[n], row[n + 1], row[n + 2] = 0.0, 0.0, 0.0
-    k = end - 1
+    fine, k = True, end - 1
     while k >= first:
         row, branch = L[k], branches[k]
         n = branch[0] - 1
-        if not row[n] > 0.0:
-            return False
-        inverse = 1.0 / np.sqrt(row[n])
+        fine, inverse = fine and row[n] > 0.0, 1.0 / np.sqrt(row[n])
         row[n] = inverse
         for a in range(n):
             row[a] *= inverse
-        two = n > 0 and branch[n] == k - 1
-        before = L[k - 1] if two else row
-        if two:
-            n -= 1
-            for b in range(0, n + 1, 4):
-                add_four(before, b, -row[n], row, b)
-            if not before[n] > 0.0:
-                return False
-            inverse = 1.0 / np.sqrt(before[n])
-            before[n] = inverse
+        if n == 0 or branch[n] != k - 1:
+            for a in range(n):
+                out, scale = L[branch[1 + a]], row[a]
+                for b in range(0, a + 1, 4):
+                    add_four(out, b, -scale, row, b)
+            k -= 1
+            continue
+        n -= 1
+        before, scale = L[k - 1], row[n]
+        for b in range(0, n + 1, 4):
+            add_four(before, b, -scale, row, b)
+        fine, inverse = fine and before[n] > 0.0, 1.0 / np.sqrt(before[n])
+        before[n] = inverse
         for a in range(n):
-            out, scale, other = L[branch[1 + a]], row[a], 0.0
-            if two:
-                before[a] *= inverse
-                other = before[a]
+            before[a] *= inverse
+        for a in range(n):
+            out, scale, other = L[branch[1 + a]], row[a], before[a]
             for b in range(0, a + 1, 4):
                 add_two(out, b, -scale, row, b, -other, before, b)
-        k -= 2 if two else 1
-    return True
+        k -= 2
+    return bool(fine)
 
 
 @kernel(f"void({A2}, int64, int64, {A2})", borrows=True)

@@ -36,6 +36,7 @@ NoteKind = Literal["unsettled", "crowded", "cut"]
 UNSETTLED: Final = "unsettled"
 CROWDED: Final = "crowded"
 SHORTENED: Final = "cut"
+NO_ROW: Final = "step"  # id of the event of a piece of a step in which there is no row that it could name
 Note = tuple[int, NoteKind, str]  # step, kind and id of an event
 
 

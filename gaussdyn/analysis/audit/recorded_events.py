@@ -14,7 +14,7 @@ from ...integrate.contact_modes import FREE, INACTIVE
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.run.uniqueness_checks import CHOSEN
 from ...integrate.run.values import Event
-from ...integrate.stretch import CROWDED, SHORTENED, UNSETTLED
+from ...integrate.stretch import CROWDED, NO_ROW, SHORTENED, UNSETTLED
 from .saved_rows import events_of
 
 NOTES = (UNSETTLED, CROWDED, SHORTENED)  # events that say how a step was taken
@@ -74,6 +74,8 @@ def _off(
     told = Counter((one.id, one.kind) for one in events if one.kind not in (*NOTES, CHOSEN) and one.id in known)
     due = Counter(_due(run, before, modes, _closed(run) if run.saved[k] == 1 else set()))
     rows = run.rows.keys() | known
+    if not (run.contacts(k) or any(row.get("kind") == "bilateral" for row in run.rows.values())):
+        events = tuple(one for one in events if (one.kind, one.id) != (SHORTENED, NO_ROW))
     return sum(((told - due) + (due - told)).values()) + sum(one.id not in rows for one in events if one.kind != CHOSEN)
 
 

@@ -84,3 +84,15 @@ def test_shifts_are_least_in_the_metric_of_the_mass_alone() -> None:
     run = simulate(system, start, 0.05, stepper=MoreauJean(dt=1e-2))
     assert (run.status, run.statistics["steps"]) == ("COMPLETED", 5)
     assert audit(run, system).max["kinematics"] < 1e-12
+
+
+def test_pieces_of_a_step_without_rows_have_an_event_that_names_none() -> None:
+    """A free body on a spring that is too stiff for the step, so that passes do not settle and it is cut."""
+    body = SpatialBody(name="a", mass=0.1, inertia=(1e-4, 1.5e-4, 2e-4))
+    ends = mark("a", (0.1, 0.05, 0.0)), mark("ground", (0.0, 0.0, 1.0))
+    spring = Spring(a=ends[0], b=ends[1], stiffness=1e3, length=0.3, damping=1.0)
+    system = SpatialSystem(bodies=[body], forces=[spring])
+    start = system.state({"a": (0.0, 0.0, 0.5)}, {"a": (0.0, 0.0, 0.0, 1.0, 2.0, 50.0)})
+    run = simulate(system, start, 0.05, stepper=MoreauJean(dt=1e-2))
+    assert {(event.kind, event.id) for event in run.events} == {("cut", "step")}
+    assert audit(run, system).max["event_table"] == 0.0

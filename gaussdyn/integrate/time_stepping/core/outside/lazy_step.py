@@ -21,7 +21,7 @@ from .....programs.solution.uniqueness import uniqueness
 from ....contact_modes import FREE
 from ....energy import Books
 from ....stepper import CUT, SIZE, Shift, Step, Work
-from ....stretch import CROWDED, SHORTENED, UNSETTLED, WORDS, Constraints, Late, Note, Stretch, Traces
+from ....stretch import CROWDED, NO_ROW, SHORTENED, UNSETTLED, WORDS, Constraints, Late, Note, Stretch, Traces
 from ...kept import PLACED, ROWS, SHIFTED, TRIED, Kept
 from ...step_dynamics import dynamics_of, rows_at_end
 from ..records import (
@@ -366,11 +366,13 @@ class KeptSteps:
 
     def cut(self, k: int) -> str:
         """Return `Step.cut`."""
-        if self.ahead is None or self.ahead[k, 0] == 0.0 or not self.ids:
+        if self.ahead is None or self.ahead[k, 0] == 0.0:
             return ""
         start, kind = self.kept.start[k, : len(self.ids)], self.kernels.kinds[0]
+        if len(self.ids) == np.count_nonzero(kind == SOFT):  # a damper has no row that a run could name
+            return NO_ROW
         pushes = np.add.reduceat(np.abs(self.kept.p[k]), start)
-        pushes[: len(kind)][kind == SOFT] = -1.0  # a damper has no row that a run could name
+        pushes[: len(kind)][kind == SOFT] = -1.0
         return self.ids[int(np.argmax(pushes))]
 
     def energy(self, k: int) -> tuple[float, float]:

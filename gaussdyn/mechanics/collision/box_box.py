@@ -1,10 +1,11 @@
 """Contacts of boxes with one another, compiled: separating axes, then corners on faces and edges on edges.
 
 The axis of largest separation among the faces decides; an edge-edge axis only where it is clearly larger and stands
-off the faces. In contact by a face, the corners of the overlap of the two faces are the contacts: corners of one box on
-the face of the other, and crossings of their edges, line against line unless nearly parallel. Ties go to the box that
-comes first, so that aligned boxes keep their contacts. Whatever axis was taken, every contact is a true bound: the box
-cannot pass it.
+off the faces. Edges that cross nearly parallel are held by the ends of what they share, too: there the crossing runs
+along them by metres per rad. In contact by a face, the corners of the overlap of the two faces are the contacts:
+corners of one box on the face of the other, and crossings of their edges, line against line unless nearly parallel.
+Ties go to the box that comes first, so that aligned boxes keep their contacts. Whatever axis was taken, every contact
+is a true bound: the box cannot pass it.
 
 An overlap of two faces that is a line has no contacts where a face of one box is level with one of the other: it slides
 over that. So a box does not catch at the edges of tiles that lie side by side. Sharp edges that meet, and corners on
@@ -28,6 +29,7 @@ from .primitives import (
     BORDER,
     EDGE,
     FACE,
+    KIND,
     RADIUS,
     RIM,
     SAME,
@@ -48,6 +50,7 @@ from .primitives import (
     to_shape,
     to_space,
     unit,
+    without_rim,
 )
 from .vectors import A2, V3, Vector, along, dot3
 
@@ -148,7 +151,7 @@ def edge_edge(world: Array, i: int, j: int, pair: int, C: Array, found: Array) -
     d2 = C[3, a2] + C[a2, 0] * q[0] + C[a2, 1] * q[1] + C[a2, 2] * q[2] - p[a2]
     t = -(d1 * C[a1, b] + d2 * C[a2, b]) / (1.0 - C[a, b] * C[a, b])
     s = d0 + t * C[a, b]
-    slack = SAME * max(ha[a], hb[b])
+    slack = BORDER * max(ha[a], hb[b])
     if abs(s) > ha[a] + slack or abs(t) > hb[b] + slack:
         return False
     da, db = unit(a, -sign), unit(b, 1.0)
@@ -377,6 +380,7 @@ def box_box(world: Array, i: int, j: int, limit: float, room: Array, found: Arra
     face, gap = best_face(room, ha, hb, same)
     if gap > limit:
         return
+    crossed = 0
     if not aligned:
         pair, edge_gap = best_edges(room, ha, hb, same)
         if edge_gap > limit:
@@ -386,12 +390,17 @@ def box_box(world: Array, i: int, j: int, limit: float, room: Array, found: Arra
             if like >= 0:
                 face = like
             elif edge_edge(world, i, j, pair, room, found):
-                return
+                if room[pair // 3, pair % 3] ** 2 <= 1.0 - CROSSED:
+                    return
+                crossed = int(found[0, 0])
     if face < 3:
         face_face(world, i, j, face, limit, room, found)
     else:
         swap_roles(room)
         face_face(world, j, i, face - 3, limit, room, found)
+    if 0 < crossed < len(found):
+        one, other = int(found[crossed, KIND + 2]), int(found[crossed, KIND + 4])
+        without_rim(found, crossed, one + RIM - EDGE, other + RIM - EDGE)
 
 
 @kernel(f"void({A2}, int64, int64, {V3}, int64, float64, {A2})", borrows=True)

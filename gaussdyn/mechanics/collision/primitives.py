@@ -133,6 +133,22 @@ def put_edges(found: Array, label: Label, one: Primitive, other: Primitive) -> N
         put(found, LINE_LINE, (j, g, i, e), other, one)
 
 
+@kernel(f"void({A2}, int64, int64, int64)", borrows=True, rare=True)
+def without_rim(found: Array, row: int, one: int, other: int) -> None:
+    """Drop the point over a rim where the edges of contact `row` cross, listed behind it; by labels of their rims."""
+    last = int(found[0, 0])
+    if last >= len(found):
+        return
+    i, e, j, g = found[row, KIND + 1], found[row, KIND + 2], found[row, KIND + 3], found[row, KIND + 4]
+    for c in range(row + 1, last + 1):
+        a, f, b, r = found[c, KIND + 1], found[c, KIND + 2], found[c, KIND + 3], found[c, KIND + 4]
+        if (a == i and b == j and f == e and r == other) or (a == j and b == i and f == g and r == one):
+            for k in range(found.shape[1]):
+                found[c, k] = found[last, k]
+            found[0, 0] = last - 1
+            return
+
+
 @kernel(f"void({A2}, {LABEL}, Primitive, Primitive, {V3}, {V3})", borrows=True)
 def put_over_rim(found: Array, label: Label, edge: Primitive, face: Primitive, e: Vector, sizes: Vector) -> None:
     """Add a contact of an edge with the rim of a face, see `feature_kinematics`; sizes: reach, rb, s0."""

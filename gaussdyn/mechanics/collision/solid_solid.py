@@ -18,7 +18,21 @@ from ...arrays import Array
 from .box_box import ALIGNED, LIKE_FACE, ROUNDING, relative, slim, swap_roles
 from .feature_kinematics import BALL_PLANE
 from .nearest_direction import NOWHERE, row3, way_between
-from .primitives import BORDER, KIND, LEVEL, NONE, SAME, ball, centre_of, line, plane, put, put_edges, put_over_rim
+from .primitives import (
+    BORDER,
+    KIND,
+    LEVEL,
+    NONE,
+    SAME,
+    ball,
+    centre_of,
+    line,
+    plane,
+    put,
+    put_edges,
+    put_over_rim,
+    without_rim,
+)
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
     BLOCK,
@@ -289,7 +303,7 @@ def edge_edge(
     slope = dot3(u, w)
     t = (slope * dot3(d, u) - dot3(d, w)) / (1.0 - slope * slope)
     s = dot3(d, u) + t * slope
-    slack = SAME * max(half, reach)
+    slack = BORDER * max(half, reach)
     if abs(s) > half + slack or abs(t) > reach + slack:
         return False
     out = dot3(cross3(u, w), across_edges(solids, x, e, u, w))
@@ -314,6 +328,13 @@ def has_edges(world: Array, solids: Array, pair: tuple[int, int, int, int], befo
             first, second = second, first
         has = has or ((first == one[0] or first == one[1]) and (second == other[0] or second == other[1]))
     return has
+
+
+@kernel(f"boolean({A2}, int64, int64, {AXIS}, {A2})", borrows=True, rare=True)
+def run_along(solids: Array, x: int, y: int, edges: Axis, room: Array) -> bool:
+    """Return whether two edges are nearly parallel: the ends of what they share hold them, too."""
+    slope = dot3(along_edge(solids, x, edges[0]), turned_by(room, along_edge(solids, y, edges[1])))
+    return bool(slope * slope > 1.0 - CROSSED)
 
 
 @kernel(f"Tuple((int64, int64))({A2}, int64, int64, {AXIS}, {A2})", borrows=True)
@@ -372,13 +393,15 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
     face, edges = separating_features(solids, x, y, n, same, room)
     if max(face[2], edges[2]) > limit:
         return
-    whose, f, close = face[0], face[1], -1
+    whose, f, close, crossed = face[0], face[1], -1, 0
     if edges[2] > face[2] + ROUNDING * same:
         like, close = face_like(solids, x, y, edges, room)
         if close >= 0:
             whose, f = like, close
         elif edge_edge(world, solids, i, j, edges[0], edges[1], room, found):
-            return
+            if not run_along(solids, x, y, edges, room):
+                return
+            crossed = int(found[0, 0])
     before = found[0, 0]
     if whose == 0:
         runs_into = face_solid(world, solids, i, j, f, limit, room, found)
@@ -386,7 +409,10 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
         swap_roles(room)
         runs_into = face_solid(world, solids, j, i, f, limit, room, found)
         swap_roles(room)
-    if not runs_into:
+    if 0 < crossed < len(found):
+        one, other = rim_label(solids, x, edges[0]), rim_label(solids, y, edges[1])
+        without_rim(found, crossed, one if i < j else other, other if i < j else one)
+    if crossed > 0 or not runs_into:
         return
     if close >= 0 and not has_edges(world, solids, (i, j, edges[0], edges[1]), int(before), found):
         edge_edge(world, solids, i, j, edges[0], edges[1], room, found)  # beside the face, or of one next to it

@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from gaussdyn import EventDriven, PlanarSystem, SpatialSystem, audit, simulate
 from gaussdyn.contact import manifolds_near
-from gaussdyn.mechanics.collision.shapes import ConvexMesh, HalfSpace
+from gaussdyn.mechanics.collision.search import Shapes
+from gaussdyn.mechanics.collision.shapes import Box, ConvexMesh, HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import box
 from gaussdyn.mechanics.planar.contacts import HalfPlane
@@ -18,6 +19,7 @@ from gaussdyn.mechanics.spatial.bodies import brick, solid
 SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=float)
 LONG, THICK, WIDE = 0.1, 0.005, 0.05  # half sizes of a plank, m
 G = 9.81
+UP = np.array([0.0, 0.0, 1.0])
 
 
 def quaternion(turn):
@@ -59,6 +61,68 @@ def test_edges_and_corners_that_touch_are_contacts_without_a_gap(kind, shape):
         assert abs(pair.distance) <= 1e-13, seed
         assert len(pair.points) >= 1, seed
         assert min(row.gap for row in pair.points) == pytest.approx(0.0, abs=1e-10), seed  # to a corner over a border
+
+
+def largest_separation(halves, turns, x):
+    """Return how far two bricks are apart along the best of all separating axes, m: the other at x from the first."""
+    (Ra, Rb), best = turns, -np.inf
+    crosses = [np.cross(a, b) for a in Ra.T for b in Rb.T]
+    for n in (*Ra.T, *Rb.T, *(m / np.linalg.norm(m) for m in crosses if np.linalg.norm(m) > 1e-9)):
+        best = max(best, abs(n @ x) - np.abs(n @ Ra) @ halves[0] - np.abs(n @ Rb) @ halves[1])
+    return best
+
+
+def nearly_parallel(seed, angle):
+    """Return two bricks that touch where edges of theirs cross at an angle, in the midst of what they share."""
+    rng = np.random.default_rng(seed)
+    halves, (a, b) = rng.uniform(0.02, 0.1, (2, 3)), rng.uniform(0.2, np.pi / 2 - 0.2, 2)
+    lower, lean = Rotation.from_euler("y", a), rng.uniform(-0.3, 0.3)
+    yaw = Rotation.from_rotvec(angle * np.array([np.sin(lean), 0.0, np.cos(lean)]))
+    upper = yaw * Rotation.from_euler("y", b)
+    below, above = lower.apply(SIGNS * halves[0]), upper.apply(SIGNS * halves[1])
+    top, low = below[np.argsort(below[:, 2])[-2:]].mean(axis=0), above[np.argsort(above[:, 2])[:2]].mean(axis=0)
+    way = top - low + [0.0, rng.uniform(-0.3, 0.3) * halves[:, 1].min(), 0.0]
+    turns, least, most = (lower.as_matrix(), upper.as_matrix()), -0.02, 0.02
+    for _ in range(60):
+        z = 0.5 * (least + most)
+        inside = largest_separation(halves, turns, way + z * UP) < 0.0
+        least, most = (z, most) if inside else (least, z)
+    return halves, turns, way + most * UP
+
+
+def touching(shape, halves, turns, x, reach):
+    """Return gap, normal and point of every contact of two bricks, by its id."""
+    shapes = [Box(half=tuple(h)) if shape == "box" else ConvexMesh(vertices=SIGNS * h) for h in halves]
+    poses = {"a": (np.zeros(3), turns[0]), "b": (x, turns[1])}
+    found = Shapes.of({"a": (shapes[0],), "b": (shapes[1],)}).find([np.zeros(3), x], list(turns), reach)
+    assert len({f.id for f in found}) == len(found)
+    return {f.id: f.geometry(*poses[f.bodies[0]], *poses[f.bodies[1]]) for f in found}
+
+
+@pytest.mark.parametrize("shape", ["box", "mesh"])
+def test_edges_that_cross_nearly_parallel_touch_without_a_gap_at_every_angle(shape):
+    """The crossing is a contact, and both ends of what the edges share; none claims an overlap."""
+    for seed, angle in enumerate(np.geomspace(1e-9, 0.2, 40)):
+        halves, turns, x = nearly_parallel(seed, angle)
+        found = touching(shape, halves, turns, x, 1e-3)
+        assert -4e-9 <= min(gap for gap, *_ in found.values()) <= 1e-15, angle  # to a corner over a border
+        if 1e-5 < angle < 5e-3:
+            assert len(found) == 3, angle
+
+
+@pytest.mark.parametrize("shape", ["box", "mesh"])
+def test_the_crossing_of_nearly_parallel_edges_stays_where_it_changes_its_kind(shape):
+    """At 1e-3 rad a point of one edge over the other's face is replaced by both lines; ends that come have a gap."""
+    for seed in range(8):
+        crossings = []
+        for angle in (0.999999e-3, 1.000001e-3):
+            halves, turns, x = nearly_parallel(seed, angle)
+            found = sorted(touching(shape, halves, turns, x, 1e-3).values(), key=lambda contact: contact[0])
+            assert len(found) == 3
+            assert abs(found[0][0]) < 1e-15
+            assert found[1][0] > 1e-7
+            crossings.append(found[0][2])
+        assert np.abs(crossings[0] - crossings[1]).max() < 1e-6
 
 
 def place_of(lean):

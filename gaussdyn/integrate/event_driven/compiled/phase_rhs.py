@@ -149,10 +149,12 @@ def solve_reactions(phase: PhaseTables) -> int:
             total += room.J[i, j] * a[j]
         W[k, n] = -total
         for m in range(n):
-            total = 0.0
-            for j in range(nv):
-                total += room.J[i, j] * room.X[m, j]
-            W[k, m] = total
+            W[k, m] = 0.0
+        for j in range(nv):
+            along = room.J[i, j]
+            if along != 0.0:  # of many bodies a row moves one or two
+                for m in range(n):
+                    W[k, m] += along * room.X[m, j]
     if n and solved(phase, W, n):
         return 1
     for m in range(n):

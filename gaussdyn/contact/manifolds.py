@@ -13,9 +13,9 @@ here the end itself counts: at it, shapes are moved on to see which features tou
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..mechanics.borders import Crossing, Extent
 from ..mechanics.collision.tangent_frames import into_chart
 from ..mechanics.rows import Row
 from ..mechanics.system import System
-from .pair_manifolds import pair_of_shapes
+from .pair_manifolds import Pair, pair_of_shapes
 from .snapshot import Activation, rows_of
 
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
@@ -276,10 +276,13 @@ def _single(system: System, found: Manifolds, here: Here, gap: float, whole: Sys
 
 def _coinciding(rows: Sequence[Row], gap: float) -> list[tuple[Row, Row]]:
     """Return the pairs, in both orders, of features of the same two shapes that touch at the same point."""
-    touch = [row for row in rows if row.level == "position" and abs(row.gap) <= gap]
+    touch = [(pair_of_shapes(row.id), row) for row in rows if row.level == "position" and abs(row.gap) <= gap]
+    alike = defaultdict[Pair, list[Row]](list)
+    for pair, row in touch:
+        alike[pair].append(row)
     return [
-        (one, other) for one, other in permutations(touch, 2)
-        if pair_of_shapes(one.id) == pair_of_shapes(other.id) and _same(one.point, other.point, gap)
+        (one, other) for pair, one in touch for other in alike[pair]
+        if other is not one and _same(one.point, other.point, gap)
     ]  # fmt: skip
 
 

@@ -53,6 +53,8 @@ class Contacts:
         The contacts; None until they are frozen.
     blanks : tuple of Row
         The same as rows without what depends on the state.
+    numbers : dict of str to int
+        Which of them has an id.
     known : dict
         Every such row made so far, by its label.
     charts : mapping of str to int
@@ -65,11 +67,15 @@ class Contacts:
     laws: dict[Pair, ContactLaw]
     found: Found | None = None
     blanks: tuple[Row, ...] = ()
+    numbers: dict[str, int] = field(init=False)
     known: dict[tuple[int, ...], Row] = field(default_factory=dict)
     charts: Mapping[str, int] = field(default_factory=dict)
     _distances: list[PairDistances] = field(default_factory=list)
 
     __repr__ = brief
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", {blank.id: k for k, blank in enumerate(self.blanks)})
 
     @staticmethod
     def of(

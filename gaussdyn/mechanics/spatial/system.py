@@ -272,12 +272,11 @@ class SpatialSystem:
 
     def extent(self, contact: str) -> Extent | Crossing | None:
         """Return where the features of a contact of shapes end; None where they do not."""
-        found = self.contacts.found
-        for k, blank in enumerate(self.contacts.blanks if found is not None else ()):
-            if blank.id == contact and found is not None:
-                kind, bodies, label, data = (part[k] for part in found)
-                return extent_in_space(self.contacts.shapes, kind, bodies, label, data, self._pose)
-        return None
+        found, k = self.contacts.found, self.contacts.numbers.get(contact)
+        if found is None or k is None:
+            return None
+        kind, bodies, label, data = (part[k] for part in found)
+        return extent_in_space(self.contacts.shapes, kind, bodies, label, data, self._pose)
 
     @property
     def without_borders(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._jit import A1, A2, A3, I1, kernel
-from ..._jit.block_product import add_congruent
+from ..._jit.block_product import add_congruent, add_moved
 from ...arrays import Array, IntArray
 from .body_problem import Contacts
 
@@ -116,9 +116,9 @@ def add_isotropic(e: float, r: Array, K: Array) -> None:
     K[5, 4] -= yz
 
 
-@kernel(f"void(Contacts, int64, {A3}, {A2}, {A2})", borrows=True)
-def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, J: Array) -> None:
-    """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x]; J (3, 6) is work space.
+@kernel(f"void(Contacts, int64, {A3}, {A2})", borrows=True)
+def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array) -> None:
+    """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x].
 
     Contacts that are open cost nothing, those that stick little.
     """
@@ -127,16 +127,10 @@ def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, J: Array) -> N
         for j in range(6):
             K[i, j] = 0.0
     for c in range(first[k], first[k + 1]):
-        if isotropic(E[c]):
-            if E[c, 0, 0] != 0.0:
-                add_isotropic(E[c, 0, 0], rb[c], K)
-            continue
-        x, y, z = rb[c, 0], rb[c, 1], rb[c, 2]
-        for i in range(3):
-            n, t, s = R[c, i, 0], R[c, i, 1], R[c, i, 2]
-            J[i, 0], J[i, 1], J[i, 2] = n, t, s
-            J[i, 3], J[i, 4], J[i, 5] = y * s - z * t, z * n - x * s, x * t - y * n
-        add_congruent(K, J, E, c)
+        if not isotropic(E[c]):
+            add_congruent(K, R, rb, E, c)
+        elif E[c, 0, 0] != 0.0:
+            add_isotropic(E[c, 0, 0], rb[c], K)
 
 
 @kernel(f"void({A3}, {I1}, int64, {A3})", borrows=True)
@@ -154,37 +148,6 @@ def put_masses(M: Array, rank: IntArray, blocks: int, B: Array) -> None:
                 B[k, 3 + i, 3 + j] = M[n, i, j]
 
 
-@kernel(f"void({A2}, UniTuple(float64, 3), {A2})", borrows=True)
-def move_stiffness(K: Array, d: tuple[float, float, float], L: Array) -> None:
-    """Put L = K X, X = [[1, -[d]x], [0, 1]]."""
-    x, y, z = d
-    for i in range(6):
-        for j in range(3):
-            L[i, j] = K[i, j]
-        L[i, 3] = K[i, 3] + K[i, 2] * y - K[i, 1] * z
-        L[i, 4] = K[i, 4] + K[i, 0] * z - K[i, 2] * x
-        L[i, 5] = K[i, 5] + K[i, 1] * x - K[i, 0] * y
-
-
-@kernel(f"void({A2}, {A2}, UniTuple(float64, 3), {I1}, {A3})", borrows=True)
-def add_blocks_of_first(K: Array, L: Array, d: tuple[float, float, float], slot: IntArray, B: Array) -> None:
-    """Add X^T K X, -K X and -X^T K to the blocks of body a and of the pair; L = K X."""
-    (x, y, z), aa, ba, ab = d, slot[1], slot[2], slot[3]
-    for i in range(6):
-        for j in range(6):
-            B[ba, i, j] -= L[i, j]
-    for j in range(6):
-        for i in range(3):
-            B[ab, i, j] -= K[i, j]
-            B[aa, i, j] += L[i, j]
-        B[ab, 3, j] -= K[3, j] + y * K[2, j] - z * K[1, j]
-        B[ab, 4, j] -= K[4, j] + z * K[0, j] - x * K[2, j]
-        B[ab, 5, j] -= K[5, j] + x * K[1, j] - y * K[0, j]
-        B[aa, 3, j] += L[3, j] + y * L[2, j] - z * L[1, j]
-        B[aa, 4, j] += L[4, j] + z * L[0, j] - x * L[2, j]
-        B[aa, 5, j] += L[5, j] + x * L[1, j] - y * L[0, j]
-
-
 @kernel(f"void(Contacts, {A3}, {A3}, {I1}, int64, {A3})")
 def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int, B: Array) -> None:
     """Put B = M + J^T E J into the first `blocks` blocks; E (contacts, 3, 3) in contact axes, of any symmetry.
@@ -194,17 +157,17 @@ def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int
     """
     pair, first, slot, _R, ra, rb = contacts
     put_masses(M, rank, blocks, B)
-    K, L, J = np.empty((6, 6)), np.empty((6, 6)), np.empty((3, 6))
+    K = np.empty((6, 6))
     for k in range(len(first) - 1):
         c = first[k]
         if first[k + 1] == c:
             continue
-        add_stiffness(contacts, k, E, K, J)
-        own = B[slot[k, 0]]
-        for i in range(6):
-            for j in range(6):
-                own[i, j] += K[i, j]
+        add_stiffness(contacts, k, E, K)
         if pair[k, 0] >= 0:
             d = (ra[c, 0] - rb[c, 0], ra[c, 1] - rb[c, 1], ra[c, 2] - rb[c, 2])
-            move_stiffness(K, d, L)
-            add_blocks_of_first(K, L, d, slot[k], B)
+            add_moved(B, K, d, (slot[k, 0], slot[k, 1], slot[k, 2], slot[k, 3]))
+        else:
+            own = B[slot[k, 0]]
+            for i in range(6):
+                for j in range(6):
+                    own[i, j] += K[i, j]

@@ -173,7 +173,8 @@ class CompiledSystem(InPieces):
             code = self._restricted(stepper, state, span, control, joins)
         ending, data = Ending(self, span, control), self.parts.data
         self._under, code = NEVER, ending.of(code)
-        ending.stand_beside(None)
+        if self.parts.python is not None:
+            self.parts.python.put_stiff(None)
         if code == DONE:
             self._keep(*self._sim[:4], self._one, 0)
             data.q[:], data.v[:] = data.q1, data.v1

@@ -96,22 +96,10 @@ class Ending:
         python, data = self.kernels.parts.python, self.kernels.parts.data
         if python is None:
             return STIFF
-        self.stand_beside(Stiff(S, data.middle.copy(), data.v.copy(), self.span.theta * self.span.dt))
+        python.put_stiff(Stiff(S, data.middle.copy(), data.v.copy(), self.span.theta * self.span.dt))
         code = self._reopened()
         code = self.kernels.again(self.span, np.array([0.0, 1.0, 0.0])) if code == DONE else code
         return self._answered(code, False)
-
-    def stand_beside(self, stiff: Stiff | None) -> None:
-        """Have this stand beside the mass of a system in Python from now on; shifts stay least in that of the mass."""
-        python, K = self.kernels.parts.python, self.kernels.parts.data.K
-        if python is None:
-            return
-        python.put_stiff(stiff)
-        K[:] = np.nan
-        if stiff is not None:
-            nv = python.system.nv
-            K[:, :nv] = np.linalg.cholesky(checked_mass(python.system.mass(stiff.q), nv)[::-1, ::-1])[::-1, ::-1].T
-            K[range(nv), range(nv)] = 1.0 / np.diagonal(K)
 
     def _reopened(self) -> int:
         """Evaluate the middle of the step once more, with another mass; what acts stays."""
@@ -119,7 +107,18 @@ class Ending:
         begun = _Begun.of(data, now)
         code = self.kernels.opened(self.span)
         begun.put(data, now)
+        self._put_bare_mass()
         return code
+
+    def _put_bare_mass(self) -> None:
+        """Put the factor of the mass alone, the metric of shifts, where Python has something stand beside it."""
+        python, K = self.kernels.parts.python, self.kernels.parts.data.K
+        if python is None or python.stiff is None:
+            return
+        nv = python.system.nv
+        bare = checked_mass(python.system.mass(python.stiff.q), nv)
+        K[:, :nv] = np.linalg.cholesky(bare[::-1, ::-1])[::-1, ::-1].T
+        K[range(nv), range(nv)] = 1.0 / np.diagonal(K)
 
     def _answered(self, code: int, accepts: bool) -> int:
         """Go on as long as contact problems are asked for and have answers."""
@@ -145,7 +144,7 @@ class Ending:
             return code
         python = self.kernels.parts.python
         if python is not None and python.stiff is not None:
-            self.stand_beside(None)
+            python.put_stiff(None)
             self._reopened()
         begun, ended = _Begun.of(data, now), code
 

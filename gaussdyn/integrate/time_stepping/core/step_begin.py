@@ -17,6 +17,7 @@ from .projection import FAILED, project
 from .projection import FAULT as UNANSWERED
 from .records import (
     ALL,
+    CALLBACK,
     DEPENDENT,
     DONE,
     FAULT,
@@ -139,8 +140,9 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
         return FAULT
     if not mass_at(model, place, none, data.M):
         return FAULT
-    if layout.who == FOREST:
+    if layout.who in (FOREST, CALLBACK):
         data.K[0, 0] = np.nan
+    if layout.who == FOREST:
         for j in range(nv):
             data.bare[j] = data.M[j, j]
     resist(model, place, data.v, span.theta * span.dt, data.M)

@@ -40,7 +40,7 @@ CORRECTED = 1e-7  # SI: a hundred times the gaps and rates that count as closed 
 FOLLOWED = dict.fromkeys(("kinematics", "momentum", "work"), moving.FOLLOWED)
 MOVED = {
     **FIGURES, "modes": 0.0, **FOLLOWED, "impacts": RESIDUAL, "events": 0.0, "put_back": CORRECTED,
-    "impulses": 1e-10,
+    "impulses": RESIDUAL,
 }  # fmt: skip
 FINEST = 1e-12  # SI: absolute errors per step that settings allow count up to this
 LOOSE = 100.0  # times the relative error per step that the settings allow

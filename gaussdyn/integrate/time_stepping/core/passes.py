@@ -148,15 +148,17 @@ def aims(model: Model, span: Span, last: float) -> tuple[float, float, float]:
     """Return the E to which a pass solves, that up to which it is a guess all the same, and the change that ends them.
 
     Contacts that depend on one another contradict each other by as much as the guess of v+ is off, which the last
-    change tells: no effort is spent on that. In joint coordinates nothing large cancels, and changes may be larger, but
-    for drives beside the mass, which make it large.
+    change tells: no effort is spent on that, and what solves them all the same has them slip at their bounds, against
+    one another. In joint coordinates nothing large cancels, and changes may be larger, but for drives beside the mass,
+    which make it large.
     """
+    rough = min(TRUST, GUESS * last)
     if model.layout.who != FOREST:
-        return max(span.tol, min(ROUGH, FINER * last)), 0.0, SETTLED
+        return max(span.tol, min(ROUGH, FINER * last)), rough, SETTLED
     enough, beside = ENOUGH, model.forest.drives.beside
     for k in range(len(beside)):
         enough = SETTLED if beside[k] != 0.0 else enough
-    return max(span.tol, min(FIRST, FINER * last)), min(TRUST, GUESS * last), enough
+    return max(span.tol, min(FIRST, FINER * last)), rough, enough
 
 
 @kernel("int64(Model, Data, Work, Problem, Span, float64, float64)")

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from .equation import AS_RATE, AS_VALUE, AS_ZERO
 from .limits_motors import Gear, JointFriction, Limit, Motor, Part
 
+DAMPER = "/damper"  # how ids of dampers begin, which have rows in kernels alone, and no others
+
 
 class PartRow(NamedTuple):
     """The row f x + g y - taken of the coordinates x, y of two joints.

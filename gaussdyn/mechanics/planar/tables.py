@@ -12,8 +12,9 @@ import numpy as np
 from ..._kept import kept
 from ...arrays import Array, IntArray
 from ..joints.drives import Drive
+from ..joints.equation import AS_ZERO
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor, Part
-from ..joints.part_rows import part_rows
+from ..joints.part_rows import DAMPER, PartRow, part_rows
 from ..names import GROUND
 from .bodies import Marker
 from .contacts import DryFriction, Link, PlanarContact, String
@@ -72,12 +73,14 @@ def tables_of(system: PlanarSystem) -> PlanarTables | None:
     return None if contacts is None or not serves(system) else tables_with(system, contacts)
 
 
-def tables_with(system: PlanarSystem, contacts: Sequence[Any], room: int = 0) -> PlanarTables:
-    """Return the tables of a system with some contacts, and with room for more."""
+def tables_with(
+    system: PlanarSystem, contacts: Sequence[Any], room: int = 0, dampers: Sequence[Entry] = ()
+) -> PlanarTables:  # fmt: skip
+    """Return the tables of a system with some contacts, with rows for `dampers_of`, and with room for more."""
     from .row_kernels import KIND, SIZE
 
-    layout, entries = system.layout, sorted(_entries(system, contacts), key=lambda entry: entry[0])
-    parts, factors, seconds = _parts(system, [entry[0] for entry in entries])
+    layout, entries = system.layout, sorted([*_entries(system, contacts), *dampers], key=lambda entry: entry[0])
+    parts, factors, seconds = _parts(system, [entry[0] for entry in entries], dampers)
     entries += seconds
     n, f = len(entries) + room, len(system.forces)
     numbers, data = np.zeros((n, 10), dtype=np.int64), np.zeros((n, 10))
@@ -145,9 +148,37 @@ def _of_joint(joint: Any) -> Iterator[Entry]:
             yield id, OFFSET, 1, joint.markers, {NORMAL: (1.0, 0.0) if part == "x" else (0.0, 1.0)}
 
 
-def _parts(system: PlanarSystem, ids: Sequence[str]) -> tuple[IntArray, Array, list[Entry]]:
+def dampers_of(system: PlanarSystem) -> list[tuple[Entry, float]]:
+    """Return the entries of all dampers and drags, with their coefficients: those that have ends that move."""
+    found = [one for force in system.forces for one in _damping(system, force)]
+    found = [(kind, marks, data, damping) for kind, marks, data, damping in found if damping > 0.0 and _moves(marks)]
+    return [((f"{DAMPER}{k}", kind, 1, marks, data), damping) for k, (kind, marks, data, damping) in enumerate(found)]
+
+
+def _damping(system: PlanarSystem, force: Any) -> Iterator[tuple[int, Any, dict[int, Any], float]]:
+    """Yield kind, markers, data and coefficient of what resists a velocity; drags along both axes."""
+    from .row_kernels import DRY, NORMAL, ROD
+
+    if isinstance(force, Spring):
+        yield ROD, force.markers, {}, force.damping
+    elif isinstance(force, Drive):
+        _id, kind, _size, markers, data = _coordinate(system, "", force.joint)
+        yield kind, markers, data, force.damping
+    elif isinstance(force, Drag):
+        for axis in ((1.0, 0.0), (0.0, 1.0)):
+            yield DRY, force.markers, {NORMAL: axis}, force.damping
+
+
+def _moves(markers: Sequence[Marker]) -> bool:
+    return any(marker.body != GROUND for marker in markers)
+
+
+def _parts(
+    system: PlanarSystem, ids: Sequence[str], dampers: Sequence[Entry]
+) -> tuple[IntArray, Array, list[Entry]]:  # fmt: skip
     """Return the tables of what acts on joints, and the second coordinates, which come after all rows."""
     lines = [line for bond in system.joints if isinstance(bond, Part) for line in part_rows(bond)]
+    lines += [PartRow(entry[0], "", gap=AS_ZERO) for entry in dampers]
     numbers, factors = np.zeros((len(lines), 3), dtype=np.int64), np.zeros((len(lines), 4))
     seconds: list[Entry] = []
     for r, line in enumerate(lines):

@@ -14,7 +14,7 @@ from ...linalg.rotations import matrix_of
 from ..joints.drives import Drive
 from ..joints.equation import AS_VALUE, AS_ZERO
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
-from ..joints.part_rows import part_rows
+from ..joints.part_rows import DAMPER, part_rows
 from ..names import GROUND
 from .forces import Drag, Load, Shaking, Spring
 from .joints import BallJoint, Hinge, Slider, Universal, Weld
@@ -40,7 +40,6 @@ from .row_kernels import (
 )
 from .system import SpatialSystem
 
-DAMPER = "/damper"  # how ids of dampers begin, and no others
 POINTS = tuple((OFFSET, k, 0) for k in range(3))
 TURNS = tuple((TWIST, k, 0) for k in range(3))
 EQUATIONS = {

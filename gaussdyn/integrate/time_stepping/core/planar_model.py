@@ -25,12 +25,14 @@ def listed(system: PlanarSystem) -> bool:
     return system.detector is not None and system.listed_contacts is not None
 
 
-def planar_of(system: PlanarSystem, contacts: Sequence[Constraint], law: Array, room: int) -> Planar:
-    """Return the tables of a system with these contacts, whose constraints have the laws (n, 6).
+def planar_of(
+    system: PlanarSystem, contacts: Sequence[Constraint], law: Array, room: int, dampers: Sequence[tables.Entry]
+) -> Planar:  # fmt: skip
+    """Return the tables of a system with these contacts and rows of dampers, whose constraints have the laws (n, 6).
 
     room: for so many contacts of shapes more.
     """
-    made = tables.tables_with(system, contacts, room + 1 if room else 0)
+    made = tables.tables_with(system, contacts, room + 1 if room else 0, dampers)
     n, nv = len(made.numbers), system.nv
     return Planar(
         made.numbers, made.data, made.parts, made.factors, made.forces, made.strength, made.bodies,

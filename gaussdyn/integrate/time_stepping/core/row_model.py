@@ -10,12 +10,13 @@ import numpy as np
 from ...._jit import nothing
 from ....arrays import Array, IntArray, vector
 from ....contact.snapshot import rows_of
+from ....mechanics.joints.part_rows import DAMPER
 from ....mechanics.lagrangian.system import LagrangianSystem
 from ....mechanics.planar import tables
 from ....mechanics.planar.spec import Constraint
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.rows import KINDS, LEVELS, Row
-from ....mechanics.spatial.mechanism import JointRow, has_tables, mechanism_of
+from ....mechanics.spatial.mechanism import has_tables, mechanism_of
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ....mechanics.system import System
@@ -164,10 +165,13 @@ def _built_in_plane(system: PlanarSystem, state: State, room: int) -> Built:
 
 def _in_plane(system: PlanarSystem, contacts: Sequence[Constraint], found: tuple[Row, ...], room: int) -> Built:
     """Return a system of bodies in the plane with these contacts and rows, and room for more."""
+    dampers = tables.dampers_of(system)
+    soft = [_damper(entry[0], damping, system.nv) for entry, damping in dampers]
+    found = tuple(sorted((*found, *soft), key=lambda row: row.id))
     law = np.array([law_of(row) for row in found]).reshape(-1, 6)
-    planar = planar_model.planar_of(system, contacts, law, room)
+    planar = planar_model.planar_of(system, contacts, law, room, [entry for entry, _ in dampers])
     moved = [one for one, row in zip(planar_model.moved(planar), found, strict=False) for _ in range(row.size)]
-    layout = _layout(system, PLANAR, found, moved, room, 2)
+    layout = _softened(_layout(system, PLANAR, found, moved, room, 2), found)
     model = nothing(Model)._replace(layout=layout, planar=planar)
     return Built(model, _data(system, layout, law), tuple(row.id for row in found), None, None)
 
@@ -183,15 +187,12 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
     """Return a system of bodies in space."""
     tables, lines = mechanism_of(system)
     known = {row.id: row for row in system.joint_rows(state.t, state.q, state.v)}
-    found = tuple(known[line.id] if not line.damping else _damper(line, system.nv) for line in lines)
+    found = tuple(known[line.id] if not line.damping else _damper(line.id, line.damping, system.nv) for line in lines)
     laws = np.array([law_of(row) for row in found]).reshape(-1, 6)
     nodes, node = spatial_model.nodes_of(system)
     shapes = spatial_model.shapes_of(system, node, room)
     own = [tuple((node[list(line.bodies)] - (0, 1)).ravel().tolist()) for line in lines]
-    layout = _layout(system, SPATIAL, found, own, len(shapes.kind), 5, nodes)
-    soft = [k for k, line in enumerate(lines) if line.damping]
-    layout.kind[soft] = SOFT
-    layout = layout._replace(dampers=len(soft))
+    layout = _softened(_layout(system, SPATIAL, found, own, len(shapes.kind), 5, nodes), found)
     carried = _carried(layout)
     model = nothing(Model)._replace(layout=layout, mechanism=tables, shapes=shapes, carried=carried)
     return Built(model, _data(system, layout, laws), tuple(row.id for row in found), None, None)
@@ -216,9 +217,16 @@ def _built_of_trees(system: TreeSystem, room: int) -> Built:
     return Built(model, data, tuple(row.id for row in system.blanks), None, None)
 
 
-def _damper(line: JointRow, nv: int) -> Row:
+def _damper(id: str, damping: float, nv: int) -> Row:
     """Return a damper as a row, its coefficient as mu."""
-    return Row(id=line.id, kind="bilateral", J=np.zeros((1, nv)), rate=np.zeros(1), drift=np.zeros(1), mu=line.damping)
+    return Row(id=id, kind="bilateral", J=np.zeros((1, nv)), rate=np.zeros(1), drift=np.zeros(1), mu=damping)
+
+
+def _softened(layout: Layout, found: tuple[Row, ...]) -> Layout:
+    """Return a layout in which dampers are soft."""
+    soft = [k for k, row in enumerate(found) if row.id.startswith(DAMPER)]
+    layout.kind[soft] = SOFT
+    return layout._replace(dampers=len(soft))
 
 
 def _layout(

@@ -20,7 +20,6 @@ from ...mechanics.scene import Scene
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ...mends import one_of
-from ..mode_memory import all_remembered
 from ..stepper import Control, Stepper
 from ..time_stepping.moreau_jean import MoreauJean
 from ..time_stepping.scheme import ALLOWED
@@ -152,9 +151,7 @@ def placed(setup: RunSetup, stepper: Stepper, project: bool) -> RunSetup:
     """
     if not (project or getattr(stepper, "project", False)):
         return setup
-    memory = setup.state.memory
-    impulses = {} if all_remembered(memory) else memory  # with modes it holds forces, and rates are kept
-    state = check_initial(setup.system, setup.state, project=project, impulses=impulses)
+    state = check_initial(setup.system, setup.state, project=project)
     if project and overlaps(setup.system, state, tolerance=ALLOWED):
         state = pushed_apart(setup.system, state)
     check_apart(setup.system, state, tolerance=ALLOWED)

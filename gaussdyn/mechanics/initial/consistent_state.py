@@ -6,7 +6,7 @@ q = move(q, dx, 1), then velocities likewise. Contacts of bodies that overlap ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,26 +90,8 @@ def _fastest(row: Row) -> float:
     return float(rates[np.argmax(np.abs(rates))])
 
 
-def check_initial(
-    system: System,
-    state: State,
-    *,
-    project: bool = False,
-    tol: float = 1e-9,
-    impulses: Mapping[str, Array] | None = None,
-) -> State:
+def check_initial(system: System, state: State, *, project: bool = False, tol: float = 1e-9) -> State:
     """Return a state that joints, rods, limits and strings can hold: the given one, or the nearest if `project`.
-
-    Parameters
-    ----------
-    system : System
-    state : State
-    project : bool
-    tol : float
-        As in `violations`.
-    impulses : mapping of str to Array
-        N s, by id, of the step that led to the state, which is taken as that step left it: where the laws hold at the
-        middle of a step, or at an end that was foreseen, rates are off by less than these impulses changed them.
 
     Raises
     ------
@@ -121,25 +103,8 @@ def check_initial(
         return state
     if project:
         return projected(system, state, tol=tol)
-    found = _not_left(system, state, found, impulses or {})
-    if not found:
-        return state
     mend = "Correct the state, or pass project=True to move it to the nearest one that they hold."
     raise InputError("state", _listed(found), "a state that the joints hold", mend)
-
-
-def _not_left(
-    system: System, state: State, found: Sequence[Violation], impulses: Mapping[str, Array]
-) -> tuple[Violation, ...]:
-    """Return the violations but for rates that are off by less than impulses of joints changed them."""
-    rows = joint_rows(system, state)
-    known = [row for row in rows if row.bilateral and len(impulses.get(row.id, ())) == row.size]
-    if not known:
-        return tuple(found)
-    J, p = np.vstack([row.J for row in known]), np.concatenate([impulses[row.id] for row in known])
-    gained = np.linalg.solve(system.mass(state.q), J.T * p)
-    most = {row.id: float(np.abs(row.J @ gained).sum(axis=1).max()) for row in known}
-    return tuple(one for one in found if one.what == "gap" or abs(one.value) > most.get(one.id, 0.0))
 
 
 def projected(system: System, state: State, *, tol: float = 1e-9) -> State:

@@ -412,3 +412,23 @@ def test_an_audit_notices_a_changed_reaction_of_a_joint_of_the_tree() -> None:
     told = audit(dataclasses.replace(run, columns={**run.columns, "hip.reaction": changed}), system)
     assert not told.passed
     assert "sensor_columns" in told.explain()
+
+
+def test_a_rod_between_bodies_welded_to_each_other_bears_nothing() -> None:
+    """Its row is rounding: with it the bodies move as without it."""
+    bodies = [spatial.brick(name, mass=1.0, half=(0.1, 0.12, 0.14)) for name in "ab"]
+    weld = spatial.Weld(name="weld", a=spatial.mark("b"), b=spatial.mark("a", (0.3, 0.1, 0.2)))
+    there, here = spatial.mark("b", (0.2, -0.3, 0.1)), spatial.mark("a", (0.37, -0.11, 0.23))
+    length = float(np.linalg.norm(np.array([0.37, -0.11, 0.23]) - (0.5, -0.2, 0.3)))
+    ends = []
+    for links in (
+        (),
+        (spatial.Rod(a=here, b=there, length=length),),
+        (spatial.String(a=here, b=there, length=length),),
+    ):
+        system = SpatialSystem(bodies=bodies, joints=(weld, *links), coordinates="joints")
+        start = system.state({"a": (0.0, 0.0, 0.0)}, {"a": (1.0, 0.0, 0.5, 1.0, 2.0, 3.0)})
+        run = simulate(system, start, 0.1, stepper=MoreauJean(dt=1e-2))
+        assert run.status == "COMPLETED"
+        ends.append(run.final.q)
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=0.0, atol=1e-12)

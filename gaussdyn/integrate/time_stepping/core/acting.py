@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
-from ....mechanics.trees.forest import FACE, LEAN, MEET, PACE, RUB, WHAT
+from ....mechanics.trees.forest import EQUAL, FACE, LEAN, MEET, PACE, RUB, TAUT, WHAT
 from ....mechanics.trees.row_kernels import steady_rows
 from ..scheme import CLOSE, TOGETHER
 from .evaluate import forest_rates, rows_at
@@ -87,13 +87,14 @@ def closed(layout: Layout, data: Data, span: Span, k: int, before: float, speed:
 def leave_void(model: Model, data: Data) -> None:
     """Let rows of loops act no longer that nothing moves: across the plane of one, say. Their reactions are zero.
 
-    Rows of turns are of unit axes, those of points as long as the largest of them.
+    So are those of rods and strings between bodies that stand still to each other. Rows of turns and of lines are of
+    unit directions, those of points as long as the largest of them.
     """
     layout, kinds, most = model.layout, model.forest.couplings.kinds, 0.0
     for whole in range(2):
         for k in range(layout.counts[FIXED]):
             what = kinds[k, WHAT]
-            if what not in (MEET, FACE, LEAN):
+            if what not in (MEET, FACE, LEAN, EQUAL, TAUT):
                 continue
             size, i = 0.0, layout.start[k]
             for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):

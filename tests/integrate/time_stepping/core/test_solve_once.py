@@ -19,7 +19,6 @@ from gaussdyn.integrate.time_stepping.core.evaluate import forest_rates, gaps_at
 from gaussdyn.integrate.time_stepping.core.records import ALL, FIXED
 from gaussdyn.integrate.worlds.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
-from gaussdyn.mechanics.initial.consistent_state import violations
 from gaussdyn.mechanics.trees import TreeSystem
 from gaussdyn.mechanics.trees.forest import RUB, WHAT
 
@@ -175,21 +174,6 @@ def test_loops_are_judged_where_they_were_foreseen() -> None:
     assert max(abs(row.gap) for row in system.rows(0.0, run.final.q, run.final.v) if row.kind == "bilateral") <= 1e-10
     assert max(np.abs(run[f"pin{k}:y.r"]).max() for k in range(3)) == 0.0
     assert min(np.abs(run[f"pin{k}:z.r"]).max() for k in range(3)) > 1.0
-
-
-def test_a_run_of_loops_goes_on_from_its_end_to_the_bit() -> None:
-    """Rates that a step leaves are no fault of a state that remembers it; they are of one that does not, or moves."""
-    system, start = five_bar_legs(), five_bar_legs().state({"root": (0.0, 0.0, 0.305)})
-    whole, half = (simulate(system, start, t, stepper=ONCE) for t in (0.24, 0.2))
-    assert violations(system, half.final)
-    rest = simulate(system, half.final, 0.24, stepper=ONCE)
-    assert np.array_equal(rest.final.q, whole.final.q)
-    assert np.array_equal(rest.final.v, whole.final.v)
-    assert rest.final.memory.keys() == whole.final.memory.keys()
-    assert audit(rest, system).passed
-    for other in (replace(half.final, memory={}), replace(half.final, v=half.final.v + np.linspace(-1, 1, system.nv))):
-        with pytest.raises(InputError, match="pin0:x: rate"):
-            simulate(system, other, 0.24, stepper=ONCE)
 
 
 def test_an_impact_is_foreseen() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...arrays import EPS, Array
 from ...integrate.energy import REST
+from ...integrate.run.contact_history import ContactTable
 from ...integrate.run.setup import WORKS
 from ...integrate.run.trajectory import Trajectory
 from ...mechanics.rows import MOMENTS, Row
@@ -126,8 +127,8 @@ def _cone(run: Trajectory) -> Array:
     """Return how far the reactions are outside their cones, relative to those of the state, contacts included.
 
     Reactions are impulses over the time between two numbers that are rounded: a given cap is met no better than that.
-    Nor is any met better than all n are solved together: to E of |rho q|, the momentum that they end, which is up to
-    sqrt(n) times their sum.
+    Nor is any met better than all n are solved together: to E, and to rounding, of |rho q|. That is the momentum that
+    they end, up to sqrt(n) times their sum, and the one along slips that go on: of short steps by far the most.
     """
     out, total, count = np.zeros(len(run)), np.zeros(len(run)), np.zeros(len(run))
     taken = np.where(run.saved > 0, run.steps.dt[run.saved - 1] if len(run.steps.dt) else np.inf, np.inf)
@@ -141,12 +142,32 @@ def _cone(run: Trajectory) -> Array:
         out = np.maximum(out, outside(r, row, rounded))
     if run.table is not None:
         state = np.searchsorted(run.table.offsets, np.arange(len(run.table.index)), side="right") - 1
-        size = np.abs(run.table.reaction).max(axis=1, initial=0.0)
-        size[np.isin(run.table.index, [k for k, key in enumerate(run.table.ids) if key in run.rows])] = 0.0
+        own = ~np.isin(run.table.index, [k for k, key in enumerate(run.table.ids) if key in run.rows])
+        size = np.abs(run.table.reaction).max(axis=1, initial=0.0) * own
+        np.maximum.at(out, state, _outside_lines(run.table) * own)
         np.add.at(total, state, size)
         np.add.at(count, state, size > 0.0)
+    out = _positive(out - _unsolved(run))
     relative: Array = out / np.where(total > 0.0, np.sqrt(count) * total, 1.0)
     return relative
+
+
+def _unsolved(run: Trajectory) -> Array:
+    """Return what the residual of a step, and rounding, leave of the momentum in it, as a mean force over it, N.
+
+    2 T / |v| is the momentum of a mass that moves, and of many about that.
+    """
+    found, k = np.zeros(len(run)), np.flatnonzero(run.saved > 0)
+    steps, speed = run.saved[k] - 1, np.linalg.norm(run.v[k], axis=1)
+    momentum = 2.0 * run["kinetic"][k] / np.where(speed > 0.0, speed, 1.0)
+    found[k] = (run.steps.E[steps] + 8.0 * EPS) * momentum / run.steps.dt[steps]
+    return found
+
+
+def _outside_lines(table: ContactTable) -> Array:
+    """Return the excess of every line of the table of contacts, N; how large moments may be rows alone say."""
+    load, slip = table.reaction[:, 0], np.linalg.norm(table.reaction[:, 1:3], axis=1)
+    return _positive(np.maximum(-load, np.where(table.size > 1, slip - table.mu_s * load, 0.0)))
 
 
 def outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:

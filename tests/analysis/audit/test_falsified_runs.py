@@ -9,14 +9,17 @@ from functools import cache
 
 import numpy as np
 import pytest
-from falsified import falsified, jointed, robot, small, with_state
+from falsified import falsified, jointed, robot, small, with_lines, with_state
 from random_scenes import falling, linked, mixed
 from small_systems import Ball, Block, CoulombOscillator, SlidingRod, Tethered
 
 from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.analysis.audit.from_file import file_series
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.singular.on_branch import OnBranch
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.integrate.time_stepping.tolerance import Tolerance
+from gaussdyn.mechanics.trees import in_joint_coordinates
 from gaussdyn.scenes.catalogue import build
 
 pytestmark = pytest.mark.xdist_group("falsified runs")  # what they share is made once
@@ -84,6 +87,36 @@ def test_every_falsification_is_noticed(seeds):
     missed = [(seed, name, kind) for seed in seeds for name, kind, system, false in [drawn(seed)]
               if audit(false, system).passed]  # fmt: skip
     assert not missed
+
+
+@pytest.mark.parametrize("by", [1e-3, 1e-6, 1e-8])
+def test_forces_of_contacts_between_shapes_outside_their_cones_are_noticed_without_the_system(by):
+    """They stand in the table of contacts alone; changed are a friction, and a push that pulls."""
+    _, run = made("stack")
+    table, missed = run.table, []
+    assert audit(run).passed
+    for line in np.flatnonzero(table.reaction[:, 0] > 1e-3 * table.reaction.max())[::25]:
+        for c, x in ((1, (table.mu_s[line] + by) * table.reaction[line, 0]), (0, -by * table.reaction.max())):
+            r = table.reaction.copy()
+            r[line, c] = x
+            if file_cone(with_lines(run, reaction=r)).passed:
+                missed.append((line, c))
+    assert not missed
+
+
+@pytest.mark.parametrize(("make", "seed", "count"), [(falling, 7313, 2), (linked, 7315, 1)], ids=["falling", "rolling"])
+def test_forces_over_steps_of_a_microsecond_lie_in_their_cones(make, seed, count):
+    """What is left of the momentum along a slip is 1e-11 of them: the solution is no better than that."""
+    system, state = make(3, seed, mu=0.3, eps_n=0.0, count=count) if make is falling else make(3, seed)
+    if make is linked:
+        tree = in_joint_coordinates(system)
+        system, state = tree.system, tree.state(state)
+    run = simulate(system, state, 0.25, stepper=MoreauJean(step=Tolerance(1e-4)))
+    assert file_cone(run).passed
+
+
+def file_cone(run):
+    return next(one for one in file_series(run) if one.name == "cone")
 
 
 def honest(seed):

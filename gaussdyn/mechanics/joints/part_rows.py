@@ -10,6 +10,7 @@ from .equation import AS_RATE, AS_VALUE, AS_ZERO
 from .limits_motors import Gear, JointFriction, Limit, Motor, Part
 
 DAMPER = "/damper"  # how ids of dampers begin, which have rows in kernels alone, and no others
+WEAK = 1e-100  # N s/m or N m s: what resists less does nothing, and its softness overflows
 
 
 class PartRow(NamedTuple):

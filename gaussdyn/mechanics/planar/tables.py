@@ -14,7 +14,7 @@ from ...arrays import Array, IntArray
 from ..joints.drives import Drive
 from ..joints.equation import AS_ZERO
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor, Part
-from ..joints.part_rows import DAMPER, PartRow, part_rows
+from ..joints.part_rows import DAMPER, WEAK, PartRow, part_rows
 from ..names import GROUND
 from .bodies import Marker
 from .contacts import DryFriction, Link, PlanarContact, String
@@ -151,7 +151,7 @@ def _of_joint(joint: Any) -> Iterator[Entry]:
 def dampers_of(system: PlanarSystem) -> list[tuple[Entry, float]]:
     """Return the entries of all dampers and drags, with their coefficients: those that have ends that move."""
     found = [one for force in system.forces for one in _damping(system, force)]
-    found = [(kind, marks, data, damping) for kind, marks, data, damping in found if damping > 0.0 and _moves(marks)]
+    found = [(kind, marks, data, damping) for kind, marks, data, damping in found if damping > WEAK and _moves(marks)]
     return [((f"{DAMPER}{k}", kind, 1, marks, data), damping) for k, (kind, marks, data, damping) in enumerate(found)]
 
 

@@ -14,7 +14,7 @@ from ...linalg.rotations import matrix_of
 from ..joints.drives import Drive
 from ..joints.equation import AS_VALUE, AS_ZERO
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
-from ..joints.part_rows import DAMPER, part_rows
+from ..joints.part_rows import DAMPER, WEAK, part_rows
 from ..names import GROUND
 from .forces import Drag, Load, Shaking, Spring
 from .joints import BallJoint, Hinge, Slider, Universal, Weld
@@ -134,7 +134,7 @@ class Tables:
 
     def damper(self, e: int, damping: float) -> None:
         """Enter the damper along an equation, if it has any strength and an end that moves."""
-        if damping > 0.0 and min(self.equations[e][1:3]) < len(self.system.bodies):
+        if damping > WEAK and min(self.equations[e][1:3]) < len(self.system.bodies):
             self.row(f"{DAMPER}{e}", e, gap=AS_ZERO, damping=damping)
 
     def drag(self, one: Drag) -> None:

@@ -294,6 +294,7 @@ def solve_pass(
         take_solution(data)
     else:
         tol, rough, _enough = aims(model, span, data.log[CHANGE])
+        rough = max(rough, CLAIMED) if course[VAIN] > 0 else rough  # all attempts at the same problem were in vain
         code = one_pass(model, data, work, problem, span, tol, rough)
         if code != DONE:
             return code, False

@@ -110,24 +110,84 @@ def newton_step(g: float, h: float, a: float, b: float, c: float) -> tuple[float
     return (STEP * g / size, STEP * h / size) if size > 0.0 else (0.0, 0.0)
 
 
+@kernel(f"Tuple((float64, float64, {V3}, {V3}, {V3}))({V3}, {V3})", borrows=True)
+def off_axis(n: Vector, e: Vector) -> tuple[float, float, Vector, Vector, Vector]:
+    """Return sine and cosine of the angle of n off an axis, the side of it that is nearer, the spoke, and across."""
+    u = along(ZERO, 1.0 if dot3(n, e) >= 0.0 else -1.0, e)
+    off = cross3(u, cross3(n, u))
+    sine = math.sqrt(dot3(off, off))
+    p = along(ZERO, 1.0 / sine, off) if sine > 0.0 else tangents(RIM_RIM, u, u)[0]
+    return sine, dot3(n, u), u, p, cross3(u, p)
+
+
+@kernel(f"UniTuple(float64, 5)({V3}, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
+def polar_slopes(
+    n: Vector, d: Vector, e: Vector, other: Vector, r: float, R: float
+) -> tuple[float, float, float, float, float]:  # fmt: skip
+    """Return slopes and curvatures of the separation of two rims as n leans off the axis e of one, and turns about it.
+
+    That by leaning, that by turning over the sine of the angle, and their rates: of the first by leaning, of the second
+    by leaning and by turning. All stay finite as n comes to the axis, where the rim meets what is on its disc.
+    """
+    sine, cosine, u, p, t = off_axis(n, e)
+    m, k = along(along(ZERO, cosine, p), -sine, u), max(across(n, other), 1e-12)
+    w, curved = along(d, R * dot3(n, other) / k, other), R / (k * k * k)
+    om, ot = dot3(other, m), dot3(other, t)
+    leaning, turning = dot3(m, w) - r * cosine, dot3(t, w)
+    return (
+        leaning,
+        turning,
+        r * sine - dot3(n, w) + curved * om * om,
+        curved * om * ot,
+        curved * sine * ot * ot - dot3(p, w),
+    )
+
+
+@kernel(f"Tuple(({V3}, float64))({V3}, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
+def leant(n: Vector, d: Vector, e: Vector, other: Vector, r: float, R: float) -> tuple[Vector, float]:
+    """Return the normal of two rims after a Newton step of its angle off an axis and of that about it, and how far.
+
+    Straight on, a step passes over the axis, and turns by any angle beside it; here it comes to a tenth of its angle.
+    """
+    sine, cosine, u, p, t = off_axis(n, e)
+    g, h, a, b, c = polar_slopes(n, d, e, other, r, R)
+    det = a * c - sine * b * b
+    if a < 0.0 and det > 0.0:
+        x, y = (sine * b * h - c * g) / det, (b * g - a * h) / det
+    else:
+        x, y = -g / a if a < 0.0 else math.copysign(STEP, g), -h / c if c < 0.0 else math.copysign(STEP, h)
+    size = math.sqrt(x * x + y * y)
+    cut = STEP / size if size > STEP else 1.0
+    angle = math.atan2(sine, cosine)
+    x, y = max(cut * x, -0.9 * angle), cut * y
+    spoke = along(along(ZERO, math.cos(y), p), math.sin(y), t)
+    return normalized(along(along(ZERO, math.cos(angle + x), u), math.sin(angle + x), spoke)), math.hypot(x, sine * y)
+
+
 @kernel(f"{V3}({V3}, {V3}, {V3}, float64, float64, {V3})", borrows=True)
 def common_normal(d: Vector, ea: Vector, eb: Vector, ra: float, rb: float, guess: Vector) -> Vector:
-    """Return the direction of the largest separation of two rims, near a guess."""
+    """Return the direction of the largest separation of two rims, near a guess: Newton steps about the nearer axis."""
     n = normalized(guess)
     for _ in range(ROUNDS):
-        t, s = tangents(RIM_RIM, n, eb)
-        grad, ca, cb = slope(n, d, ea, eb, ra, rb)
-        lift = dot3(n, grad)
-        ta, tb, sa, sb = dot3(t, ea), dot3(t, eb), dot3(s, ea), dot3(s, eb)
-        h11, h12 = ca * ta * ta + cb * tb * tb - lift, ca * ta * sa + cb * tb * sb
-        h22 = ca * sa * sa + cb * sb * sb - lift
-        x, y = newton_step(dot3(t, grad), dot3(s, grad), h11, h12, h22)
-        size = math.sqrt(x * x + y * y)
-        cut = STEP / size if size > STEP else 1.0
-        n = normalized(along(along(n, cut * x, t), cut * y, s))
+        if abs(dot3(n, ea)) >= abs(dot3(n, eb)):
+            n, size = leant(n, d, ea, eb, ra, rb)
+        else:
+            n, size = leant(n, d, eb, ea, rb, ra)
         if size < 1e-14:
             break
     return n
+
+
+@kernel(f"float64({V3}, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
+def roughness(n: Vector, d: Vector, ea: Vector, eb: Vector, ra: float, rb: float) -> float:
+    """Return how far a direction is from a common normal of two rims: the larger slope of their separation, m.
+
+    Next to an axis rounding turns n about it; what that does to the separation counts, not the angle.
+    """
+    by_a = abs(dot3(n, ea)) >= abs(dot3(n, eb))
+    e, other, r, R = (ea, eb, ra, rb) if by_a else (eb, ea, rb, ra)
+    g, h, _, _, _ = polar_slopes(n, d, e, other, r, R)
+    return max(abs(g), across(n, e) * abs(h))
 
 
 @kernel(f"{V3}({V3}, {LINES}, float64, float64)", borrows=True)

@@ -69,12 +69,22 @@ def jumps(shapes, seed, samples):
 
 
 PAIRS = list(combinations_with_replacement(KINDS, 2))
-HOLE = pytest.mark.xfail(reason="rim on rim, overlapping by less than a millimetre, may have no contact", strict=True)
-MARKED = [pytest.param(pair, marks=HOLE if pair == ("cylinder", "cylinder") else ()) for pair in PAIRS]
 
 
-@pytest.mark.parametrize("pair", MARKED, ids="-".join)
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_least_gaps_and_closed_contacts_are_continuous(pair):
     """A contact that comes or goes is open by then, or another is where it was, with about its normal."""
     shapes = Shapes.of({name: (KINDS[kind],) for name, kind in zip("ab", pair, strict=True)})
     assert not [one for seed in range(6) for one in jumps(shapes, seed, 8)]
+
+
+HOLE = pytest.mark.xfail(reason="a rim far over the border of a face of largest separation: no contact", strict=True)
+ROUND = [("cylinder", "cylinder"), ("capsule", "cylinder"), pytest.param(("box", "cylinder"), marks=HOLE)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", ROUND, ids=str)
+def test_gaps_and_contacts_of_cylinders_are_continuous_along_many_paths(pair):
+    """As above, along 200 paths: where rims meet next to the normal of a cap, or to the end of a side, few paths go."""
+    shapes = Shapes.of({name: (KINDS[kind],) for name, kind in zip("ab", pair, strict=True)})
+    assert not [one for seed in range(200) for one in jumps(shapes, seed, 8)]

@@ -29,10 +29,11 @@ from ..primitives import (
     put,
     put_with_guess,
     seen_from,
+    to_axes,
     to_space,
     unit,
 )
-from ..rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, slope, tangents
+from ..rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, roughness
 from ..round_shapes import axis_axis
 from ..solid_solid import placed, placed_back
 from ..vectors import A2, V3, Vector, along, cross3, dot3, turned_back
@@ -51,6 +52,7 @@ from .cylinder_round import (
     rims_on_axis,
 )
 
+START = 0.1  # rad: lean off the normal of a cap with which the search for rims past it starts, at most
 BEST = "Tuple((int64, float64))"
 CAPS = "Tuple((int64, int64, int64, float64, float64))"
 Caps = tuple[int, int, int, float, float]  # two cylinders, the cap of the first, limit, border
@@ -134,28 +136,20 @@ def rims_apart(world: Array, i: int, cap: int, j: int, other: int, guess: Vector
     a = to_space(world, i, unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH]))
     d = along(a, -1.0, to_space(world, j, unit(2, world[j, HALF_LENGTH] if other else -world[j, HALF_LENGTH])))
     n = common_normal(d, ea, eb, ra, rb, guess)
-    t, s = tangents(RIM_RIM, n, eb)
-    g, _, _ = slope(n, d, ea, eb, ra, rb)
     first, second = dot3(n, ea) * (1.0 if cap else -1.0), dot3(n, eb) * (1.0 if other else -1.0)
-    if max(abs(dot3(t, g)), abs(dot3(s, g))) > ROUGH * max(ra, rb) or first > 0.0 or second < 0.0:
+    if roughness(n, d, ea, eb, ra, rb) > ROUGH * max(ra, rb) or max(first, -second) > ROUGH:
         return -1e300, n
     return dot3(n, d) - ra * across(n, ea) - rb * across(n, eb), n
 
 
-@kernel(f"float64({A2}, {A2}, int64, int64, float64, float64, {A2}, {A2})", borrows=True)
-def rims(
-    world: Array, solids: Array, i: int, j: int, limit: float, above: float, room: Array, found: Array
-) -> float:  # fmt: skip
+@kernel(f"float64({A2}, int64, int64, float64, float64, {V3}, {A2})", borrows=True)
+def rims(world: Array, i: int, j: int, limit: float, above: float, guess: Vector, found: Array) -> float:
     """Add the contact of the rims that are nearest, or of one with the other side, if it is farther than `above`.
 
-    Returns its gap, -1e300 without, 1e300 if the cylinders are farther apart than the limit.
+    Returns its gap, -1e300 without. The guess is that of the normal, into i, in space.
     """
-    near, v = way_between(world, solids, i, j, limit, room)
-    if not near:
-        return 1e300
-    guess = along(along(ZERO, -v[0], axis_of(world, i, 0)), -v[1], axis_of(world, i, 1))
-    guess = along(guess, -v[2], axis_of(world, i, 2))  # into i
-    cap, other = (1 if v[2] > 0.0 else 0), (1 if dot3(guess, axis_of(world, j, 2)) > 0.0 else 0)
+    cap = 1 if dot3(guess, axis_of(world, i, 2)) < 0.0 else 0
+    other = 1 if dot3(guess, axis_of(world, j, 2)) > 0.0 else 0
     gap, n = rims_apart(world, i, cap, j, other, guess)
     sides = (line(NONE, UP, world[i, RADIUS]), line(NONE, UP, world[j, RADIUS]))
     first, m, t = rim_over_line(world, i, cap, j, sides[1], guess)
@@ -197,6 +191,45 @@ def sides_apart(world: Array, i: int, j: int) -> float:
     return float(abs(dot3(d, m)) / math.sqrt(k2) - r)
 
 
+@kernel(f"{V3}({A2}, {CAPS}, {A2})", borrows=True)
+def over_rim(world: Array, caps: Caps, room: Array) -> Vector:
+    """Return a normal of rims, into the first cylinder, if the lowest point of the second is past its cap; else zero.
+
+    What holds them is next to the normal of that cap, so that a search from there does not miss it. None where the
+    caps lie on each other: the crossings of their rims do.
+    """
+    i, j, cap, _, _ = caps
+    s, R = 1.0 if cap else -1.0, world[i, RADIUS]
+    m, rise = turned_back(room, unit(2, s)), s * room[2, 2]
+    if abs(rise) >= LIKE_FACE:
+        return ZERO
+    tilt = math.sqrt(m[0] * m[0] + m[1] * m[1])
+    middle = unit(2, -world[j, HALF_LENGTH] if rise > 0.0 else world[j, HALF_LENGTH])
+    p = placed(room, along(middle, -world[j, RADIUS] / tilt, (m[0], m[1], 0.0)))
+    far = math.sqrt(p[0] * p[0] + p[1] * p[1])
+    if far <= R:
+        return ZERO
+    lean = min(START, (far - R) / R)
+    n = along(along(ZERO, -s, axis_of(world, i, 2)), -lean * p[0] / far, axis_of(world, i, 0))
+    return along(n, -lean * p[1] / far, axis_of(world, i, 1))
+
+
+@kernel(f"void({A2}, int64, {CAPS}, float64, {A2}, {A2})", borrows=True)
+def rims_or_cap(world: Array, i: int, caps: Caps, same: float, room: Array, found: Array) -> None:
+    """Add the contacts of the cap that decides, or those of rims next to it; i is the cylinder that came first.
+
+    Both where they are as good: as the lowest point of a rim leaves the cap, the contact of the rims is there already.
+    """
+    first, second, _, limit, _ = caps
+    n = over_rim(world, caps, room)
+    if n != ZERO:
+        _, gap = best_cap_of(world, first, second, room)
+        j, guess = (second, n) if i == first else (first, along(ZERO, -1.0, n))
+        if rims(world, i, j, limit, gap - same, guess, found) > gap + same:
+            return
+    cylinder_on_cap(world, caps, room, found)
+
+
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
 def cylinder_cylinder(
     world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array
@@ -213,8 +246,9 @@ def cylinder_cylinder(
     flat = max(gap, second)
     if max(flat, side) > limit:
         return
+    near, v = way_between(world, solids, i, j, limit, room)
     above = max(flat, side) + same
-    if rims(world, solids, i, j, limit, above, room, found) > above:
+    if not near or rims(world, i, j, limit, above, to_axes(world, i, along(ZERO, -1.0, v)), found) > above:
         return
     if side > flat + same:
         axis_axis(world, i, j, limit, found)
@@ -222,6 +256,6 @@ def cylinder_cylinder(
         rims_on_axis(world, j, i, limit, found)
     elif second > gap + same:
         swap_roles(room)
-        cylinder_on_cap(world, (j, i, other, limit, border), room, found)
+        rims_or_cap(world, i, (j, i, other, limit, border), same, room, found)
     else:
-        cylinder_on_cap(world, (i, j, cap, limit, border), room, found)
+        rims_or_cap(world, i, (i, j, cap, limit, border), same, room, found)

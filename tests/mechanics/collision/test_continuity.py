@@ -78,7 +78,7 @@ def test_least_gaps_and_closed_contacts_are_continuous(pair):
     assert not [one for seed in range(6) for one in jumps(shapes, seed, 8)]
 
 
-HOLE = pytest.mark.xfail(reason="a rim far over the border of a face of largest separation: no contact", strict=True)
+HOLE = pytest.mark.xfail(reason="centimetres deep, past every face and edge: no contact", strict=True)
 ROUND = [("cylinder", "cylinder"), ("capsule", "cylinder"), pytest.param(("box", "cylinder"), marks=HOLE)]
 
 
@@ -88,3 +88,34 @@ def test_gaps_and_contacts_of_cylinders_are_continuous_along_many_paths(pair):
     """As above, along 200 paths: where rims meet next to the normal of a cap, or to the end of a side, few paths go."""
     shapes = Shapes.of({name: (KINDS[kind],) for name, kind in zip("ab", pair, strict=True)})
     assert not [one for seed in range(200) for one in jumps(shapes, seed, 8)]
+
+
+def separations(n, way, cylinders, axis):
+    """Return how far two cylinders at one place reach along directions n together, m, and how far a way leads there."""
+    reach = np.zeros(len(n))
+    for cylinder, e in zip(cylinders, ([0.0, 0.0, 1.0], axis), strict=True):
+        rise = np.abs(n @ e)
+        reach += cylinder.radius * np.sqrt(np.maximum(0.0, 1.0 - rise**2)) + cylinder.half_length * rise
+    return reach, n @ way
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tilt", [np.pi, 0.15])
+def test_cylinders_that_overlap_have_a_contact(tilt):
+    """Of any sizes, nearly along one axis or not: moved on from where support functions say that they touch."""
+    rng = np.random.default_rng(11)
+    n = rng.normal(size=(5000, 3))
+    n /= np.linalg.norm(n, axis=1)[:, None]
+    for _ in range(300):
+        pair = [Cylinder(radius=r, half_length=h) for r, h in rng.uniform(0.01, 0.06, size=(2, 2))]
+        turn = rng.uniform(0.0, tilt) * np.append((w := rng.normal(size=2)) / np.linalg.norm(w), 0.0)
+        R, way = Rotation.from_rotvec(turn).as_matrix(), rng.normal(size=3)
+        way /= np.linalg.norm(way)
+        ends, across = np.array([[0.0, 0.0, 1.0], R[:, 2]]), np.cross(n[:, None, :], [[0.0, 0.0, 1.0], R[:, 2]])
+        across /= np.linalg.norm(across, axis=2)[..., None]
+        ways = np.vstack([n, ends, -ends, across.reshape(-1, 3)])
+        reach, rise = separations(ways, way, pair, R[:, 2])
+        touch = np.min(reach[rise > 0.0] / rise[rise > 0.0])  # hardly more than where they do
+        shapes = Shapes.of({name: (cylinder,) for name, cylinder in zip("ab", pair, strict=True)})
+        for deep in (3e-3, 2e-3, 1e-3, 3e-4):
+            assert contacts(shapes, (touch - deep) * way, R), (pair, turn, way, deep)

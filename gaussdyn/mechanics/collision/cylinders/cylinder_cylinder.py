@@ -38,6 +38,7 @@ from ..round_shapes import axis_axis
 from ..solid_solid import placed, placed_back
 from ..vectors import A2, V3, Vector, along, cross3, dot3, turned_back
 from .cylinder_round import (
+    ACROSS,
     CAP,
     PASS,
     POINT,
@@ -142,27 +143,52 @@ def rims_apart(world: Array, i: int, cap: int, j: int, other: int, guess: Vector
     return dot3(n, d) - ra * across(n, ea) - rb * across(n, eb), n
 
 
-@kernel(f"float64({A2}, int64, int64, float64, float64, {V3}, {A2})", borrows=True)
-def rims(world: Array, i: int, j: int, limit: float, above: float, guess: Vector, found: Array) -> float:
+@kernel(f"Tuple((float64, int64, {V3}, float64))({A2}, int64, int64, {V3}, float64)", borrows=True)
+def rim_on_side(world: Array, i: int, j: int, guess: Vector, doubt: float) -> tuple[float, int, Vector, float]:
+    """Return the gap of the rim of cylinder i farthest from the side of cylinder j, its cap, normal, and where there.
+
+    -1e300 without. Both rims are asked where the sine of the guess of the normal (into i) off a cap is within `doubt`.
+    """
+    best, which, normal, at = -1e300, 0, guess, 0.0
+    lean = -dot3(guess, axis_of(world, i, 2))
+    for cap in range(2):
+        if lean * (1.0 if cap else -1.0) >= -doubt:
+            gap, n, t = rim_over_line(world, i, cap, j, line(NONE, UP, world[j, RADIUS]), guess)
+            if gap > best and abs(t) <= world[j, HALF_LENGTH]:
+                best, which, normal, at = gap, cap, n, t
+    return best, which, normal, at
+
+
+@kernel(f"Tuple((float64, int64, int64, {V3}))({A2}, int64, int64, {V3}, float64)", borrows=True)
+def farthest_rims(world: Array, i: int, j: int, guess: Vector, doubt: float) -> tuple[float, int, int, Vector]:
+    """Return the gap of the rims of two cylinders that are farthest apart, their caps, and the normal; see above."""
+    best, one, two, normal = -1e300, 0, 0, guess
+    first, second = -dot3(guess, axis_of(world, i, 2)), dot3(guess, axis_of(world, j, 2))
+    for cap in range(2):
+        for other in range(2):
+            if min(first * (1.0 if cap else -1.0), second * (1.0 if other else -1.0)) >= -doubt:
+                gap, n = rims_apart(world, i, cap, j, other, guess)
+                if gap > best:
+                    best, one, two, normal = gap, cap, other, n
+    return best, one, two, normal
+
+
+@kernel(f"float64({A2}, int64, int64, float64, float64, {V3}, float64, {A2})", borrows=True)
+def rims(world: Array, i: int, j: int, limit: float, above: float, guess: Vector, doubt: float, found: Array) -> float:
     """Add the contact of the rims that are nearest, or of one with the other side, if it is farther than `above`.
 
     Returns its gap, -1e300 without. The guess is that of the normal, into i, in space.
     """
-    cap = 1 if dot3(guess, axis_of(world, i, 2)) < 0.0 else 0
-    other = 1 if dot3(guess, axis_of(world, j, 2)) > 0.0 else 0
-    gap, n = rims_apart(world, i, cap, j, other, guess)
-    sides = (line(NONE, UP, world[i, RADIUS]), line(NONE, UP, world[j, RADIUS]))
-    first, m, t = rim_over_line(world, i, cap, j, sides[1], guess)
-    second, k, s = rim_over_line(world, j, other, i, sides[0], along(ZERO, -1.0, guess))
-    first = first if abs(t) <= world[j, HALF_LENGTH] else -1e300
-    second = second if abs(s) <= world[i, HALF_LENGTH] else -1e300
+    gap, cap, other, n = farthest_rims(world, i, j, guess, doubt)
+    first, p, m, t = rim_on_side(world, i, j, guess, doubt)
+    second, q, k, s = rim_on_side(world, j, i, along(ZERO, -1.0, guess), doubt)
     most = max(gap, first, second)
     if most <= above or most > limit:
         return most
     if first == most:
-        put_rim_on_line((i, RIM + cap, j, 0), world, sides[1], m, t, found)
+        put_rim_on_line((i, RIM + p, j, 0), world, line(NONE, UP, world[j, RADIUS]), m, t, found)
     elif second == most:
-        put_rim_on_line((j, RIM + other, i, 0), world, sides[0], k, s, found)
+        put_rim_on_line((j, RIM + q, i, 0), world, line(NONE, UP, world[i, RADIUS]), k, s, found)
     else:
         a, b = (
             unit(2, world[i, HALF_LENGTH] if cap else -world[i, HALF_LENGTH]),
@@ -225,7 +251,7 @@ def rims_or_cap(world: Array, i: int, caps: Caps, same: float, room: Array, foun
     if n != ZERO:
         _, gap = best_cap_of(world, first, second, room)
         j, guess = (second, n) if i == first else (first, along(ZERO, -1.0, n))
-        if rims(world, i, j, limit, gap - same, guess, found) > gap + same:
+        if rims(world, i, j, limit, gap - same, guess, ACROSS, found) > gap + same:
             return
     cylinder_on_cap(world, caps, room, found)
 
@@ -248,7 +274,13 @@ def cylinder_cylinder(
         return
     near, v = way_between(world, solids, i, j, limit, room)
     above = max(flat, side) + same
-    if not near or rims(world, i, j, limit, above, to_axes(world, i, along(ZERO, -1.0, v)), found) > above:
+    if not near:
+        return
+    guess = to_axes(world, i, along(ZERO, -1.0, v))
+    if rims(world, i, j, limit, above, guess, 0.0, found) > above:
+        return
+    beside = min(abs(v[2]), abs(dot3(guess, axis_of(world, j, 2))))
+    if beside < ACROSS and rims(world, i, j, limit, above, guess, ACROSS, found) > above:
         return
     if side > flat + same:
         axis_axis(world, i, j, limit, found)

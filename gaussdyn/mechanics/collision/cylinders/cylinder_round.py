@@ -57,6 +57,7 @@ CAP, POINT, RIM, PASS = 1, 3, 19, 21  # first numbers of features in labels
 POINTS = 8  # of a rim
 TILTED = 1e-9  # sine: a cap tilted by less has no lowest point
 LYING = 0.1  # sine: an axis that runs along a face to within this lies on it
+ACROSS = 0.1  # sine up to which the way out, known to some 1e-3, does not say which rim is nearest
 ROUGH = 1e-9  # of the radius: slope with which a common normal counts as found
 FLAT_WAY = 1e-12  # square of a sine: lines nearer to the axis pass over no rim
 

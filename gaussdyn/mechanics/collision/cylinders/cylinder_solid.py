@@ -62,6 +62,7 @@ from ..solids import (
 )
 from ..vectors import A2, V3, Vector, along, dot3, turned_back, turned_by
 from .cylinder_round import (
+    ACROSS,
     CAP,
     LYING,
     PASS,
@@ -77,7 +78,6 @@ from .cylinder_round import (
     spoke_to,
 )
 
-ACROSS = 0.1  # sine up to which the way out, known to some 1e-3, does not say which rim is nearest
 NEARLY = 0.1  # sine up to which a side that crosses an edge is held by the ends of what they share, too
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"

@@ -56,6 +56,7 @@ from .vectors import A2, V3, Vector, along, dot3
 
 ALIGNED = 1.0 - 5e-7  # cosine: boxes turned by less than 1e-3 against each other have no edge axes of their own
 LIKE_FACE = 0.995  # cosine: edge axes within 0.1 rad of a face count as the face
+SAME_WAY = 1e-12  # squared sine: edges that cross at less than 1e-6 rad have no axis across them, but for rounding
 CROSSED = 0.01  # squared sine: edges that cross at less than 0.1 rad count as parallel
 ROUNDING = 1e-5  # times `SAME`: what rounding may do to a separation
 CLEAR = 100.0  # times `SAME`: what is so far within a face is not level with its sides
@@ -110,8 +111,8 @@ def best_edges(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, floa
         a1, a2 = (a + 1) % 3, (a + 2) % 3
         for b in range(3):
             b1, b2 = (b + 1) % 3, (b + 2) % 3
-            k2 = 1.0 - C[a, b] * C[a, b]
-            if k2 < 1e-6:
+            k2 = C[a1, b] * C[a1, b] + C[a2, b] * C[a2, b]
+            if k2 < SAME_WAY:
                 continue
             s = abs(C[3, a2] * C[a1, b] - C[3, a1] * C[a2, b])
             s -= ha[a1] * abs(C[a2, b]) + ha[a2] * abs(C[a1, b]) + hb[b1] * abs(C[a, b2]) + hb[b2] * abs(C[a, b1])
@@ -125,7 +126,7 @@ def best_edges(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, floa
 def face_like(C: Array, pair: int) -> int:
     """Return the face axis to which the axis of a pair of edges is nearly parallel, or -1."""
     a, b = pair // 3, pair % 3
-    k = LIKE_FACE * math.sqrt(1.0 - C[a, b] * C[a, b])
+    k = LIKE_FACE * math.hypot(C[(a + 1) % 3, b], C[(a + 2) % 3, b])
     for step in range(1, 3):
         a1, b1 = (a + step) % 3, (b + step) % 3
         if abs(C[(a - step) % 3, b]) > k:
@@ -149,7 +150,7 @@ def edge_edge(world: Array, i: int, j: int, pair: int, C: Array, found: Array) -
     d0 = C[3, a] + C[a, 0] * q[0] + C[a, 1] * q[1] + C[a, 2] * q[2] - p[a]
     d1 = C[3, a1] + C[a1, 0] * q[0] + C[a1, 1] * q[1] + C[a1, 2] * q[2] - p[a1]
     d2 = C[3, a2] + C[a2, 0] * q[0] + C[a2, 1] * q[1] + C[a2, 2] * q[2] - p[a2]
-    t = -(d1 * C[a1, b] + d2 * C[a2, b]) / (1.0 - C[a, b] * C[a, b])
+    t = -(d1 * C[a1, b] + d2 * C[a2, b]) / (C[a1, b] * C[a1, b] + C[a2, b] * C[a2, b])
     s = d0 + t * C[a, b]
     slack = BORDER * max(ha[a], hb[b])
     if abs(s) > ha[a] + slack or abs(t) > hb[b] + slack:

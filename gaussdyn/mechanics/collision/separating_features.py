@@ -13,7 +13,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .box_box import ALIGNED, ROUNDING
+from .box_box import ALIGNED, ROUNDING, SAME_WAY
 from .nearest_direction import LAST, NOWHERE, WEIGHTS, row3
 from .solids import climb, climb_below, corner_of, edge_row, links_of, loop_of, normal_of, offset_of, over_face
 from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
@@ -90,7 +90,7 @@ def across_edges(solids: Array, x: int, e: int, u: Vector, w: Vector) -> Vector:
     """Return the direction across edge e of x, along u, and one along w, out of x; zero for edges nearly parallel."""
     n = cross3(u, w)
     k2 = dot3(n, n)
-    if k2 < 1e-6:
+    if k2 < SAME_WAY:
         return NOWHERE
     m = edge_row(solids, x, e)
     out = along(normal_of(solids, x, int(solids[m, 2])), 1.0, normal_of(solids, x, int(solids[m, 3])))

@@ -148,9 +148,8 @@ def aims(model: Model, span: Span, last: float) -> tuple[float, float, float]:
     """Return the E to which a pass solves, that up to which it is a guess all the same, and the change that ends them.
 
     Contacts that depend on one another contradict each other by as much as the guess of v+ is off, which the last
-    change tells: no effort is spent on that, and what solves them all the same has them slip at their bounds, against
-    one another. In joint coordinates nothing large cancels, and changes may be larger, but for drives beside the mass,
-    which make it large.
+    change tells. In joint coordinates no effort is spent on that; nothing large cancels there, and changes may be
+    larger, but for drives beside the mass, which make it large.
     """
     rough = min(TRUST, GUESS * last)
     if model.layout.who != FOREST:
@@ -170,7 +169,8 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     """
     layout = model.layout
     alone = layout.who != FOREST and problem.counts[BLOCK_ROWS] == 0
-    E, floor = solve(layout, data.seen, data, problem, span.dt, tol, rough, alone)
+    tried = rough if layout.who == FOREST or work.course[VAIN] > 0 else 0.0  # what sticks shall do so exactly
+    E, floor = solve(layout, data.seen, data, problem, span.dt, tol, tried, alone)
     work.course[LOOSE] = int(alone and not close_to_solution(data, work, FIRST))  # there surely is another pass
     if alone and work.course[LOOSE] == 0:
         hold(layout, data.seen, data, problem, data.V[PLUS])

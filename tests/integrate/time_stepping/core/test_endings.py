@@ -255,8 +255,7 @@ def test_wheels_that_contradict_one_another_settle_with_the_residual_that_is_lef
 ) -> None:
     """Four wheels that stick, on rockers of which one is sprung: E stays above 1e-12 while nothing changes any more.
 
-    By as much as the first guess of a step is off they contradict one another, too: that is no problem for Python, and
-    wheels at a steady speed do not slip, motors against one another, just because that solves such a problem exactly.
+    By as much as the first guess of a step is off they contradict one another, too: that is no problem for Python.
     """
     bodies, joints, pose = [brick("body", mass=10.0, half=(0.3, 0.2, 0.08))], [], {"body": (0.0, 0.0, 0.25)}
     for side, y in (("l", 0.28), ("r", -0.28)):
@@ -287,7 +286,6 @@ def test_wheels_that_contradict_one_another_settle_with_the_residual_that_is_lef
     assert run.status == "COMPLETED"
     assert len(taken) < 5
     assert not asked
-    assert max(abs(run[f"axle_{wheel}.motor_torque"][2:]).max() for wheel in ("wl0", "wl1", "wr0", "wr1")) < 0.05  # N m
     assert run.statistics["max_residual"] <= 1e-10
     assert audit(run).passed
 

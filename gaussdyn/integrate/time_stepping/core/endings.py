@@ -31,21 +31,23 @@ STIFF = -1  # how a step ends whose forces only Python can take beside the mass
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What a step that is taken again begins with: what acts, and what is known of the step before."""
+    """What a step that is taken again begins with: what acts and rebounds, and what is known of the step before."""
 
     acts: IntArray
     joined: IntArray
+    bounce: Array
     last: Array
     now: IntArray
 
     @staticmethod
     def of(data: Data, now: IntArray) -> _Begun:
         """Return that of the step at hand."""
-        return _Begun(data.acts.copy(), np.minimum(data.joined, 0), data.last.copy(), now.copy())
+        return _Begun(data.acts.copy(), np.minimum(data.joined, 0), data.bounce.copy(), data.last.copy(), now.copy())
 
     def put(self, data: Data, now: IntArray) -> None:
         """Put it back."""
-        data.acts[:], data.joined[:], data.last[:], now[:] = self.acts, self.joined, self.last, self.now
+        data.acts[:], data.joined[:], data.bounce[:] = self.acts, self.joined, self.bounce
+        data.last[:], now[:] = self.last, self.now
 
 
 @dataclass(slots=True)

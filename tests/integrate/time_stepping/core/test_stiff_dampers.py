@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaussdyn import MoreauJean, PlanarSystem, SpatialSystem, audit, simulate
+from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, SpatialSystem, audit, simulate
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
 from gaussdyn.integrate.time_stepping.core.row_model import built, by_answers
 from gaussdyn.mechanics import planar
 from gaussdyn.mechanics.joints.drives import Drive
-from gaussdyn.mechanics.spatial import BallJoint, Drag, Hinge, SpatialBody, Spring, mark
+from gaussdyn.mechanics.spatial import BallJoint, Box, Drag, HalfSpace, Hinge, SpatialBody, Spring, mark
 
 INERTIA = (0.01, 0.02, 0.03)
 PIVOT = mark("a", (0.0, 0.0, 0.3)), mark("ground", (0.0, 0.0, 1.0))
@@ -196,3 +196,20 @@ def test_rows_of_dampers_do_what_the_force_in_python_says(damping: float) -> Non
         ends.append(state)
     assert ends[0].q == pytest.approx(ends[1].q, rel=0.0, abs=1e-12)
     assert ends[0].v == pytest.approx(ends[1].v, rel=0.0, abs=1e-12)
+
+
+def test_what_strikes_beside_a_stiff_drag_rebounds() -> None:
+    """Two corners strike in a step that does not settle: its laws hold at the middle, restitution included."""
+    brick = SpatialBody(name="brick", mass=8.8, inertia=(0.0129, 0.0155, 0.018), shapes=(Box(half=(0.1, 0.15, 0.2)),))
+    speck = SpatialBody(name="speck", mass=1.9, inertia=(0.04, 0.05, 0.05))
+    system = SpatialSystem(
+        bodies=[brick, speck], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.4, eps_n=0.5),
+        forces=[Drag(point=mark("speck"), damping=1e4)],
+    )  # fmt: skip
+    start = system.state(
+        {"brick": (1.2, 0.0, 0.38727954), "speck": (0.0, 0.0, 5.0)},
+        {"brick": (-1.05588649, 1.09489507, -0.52640828, 0.04037453, -2.35480027, 3.37723752)},
+    )
+    run = simulate(system, start, 0.2, stepper=MoreauJean(dt=1e-2))
+    assert run.event_counts["unsettled"] > 0
+    assert audit(run).passed

@@ -37,6 +37,7 @@ from ..records import (
     MU_R,
     MU_S,
     OVERLAP,
+    PLANAR,
     PLUS,
     SOFT,
     SPATIAL,
@@ -165,10 +166,11 @@ def stiffness(kernels: CompiledSystem, span: Span, control: Array | None) -> Arr
     """Return what may stand beside the mass so that passes contract, see `Stiff`; None if forces are not stiff.
 
     Those of trees that stand beside the mass already, see `evaluate.resist`, are not: passes do not contract otherwise.
-    Nor are gyroscopic moments of bodies that nothing damps: passes follow these from the first one on.
+    Nor are those of bodies that kernels evaluate: what depends on v has rows there, and passes follow gyroscopic
+    moments from the first one on.
     """
     system, data, layout = kernels.system, kernels.parts.data, kernels.parts.model.layout
-    if layout.who == SPATIAL and layout.dampers == 0:
+    if layout.who in (SPATIAL, PLANAR):
         return None
     t, q, v = span.t + (1.0 - span.theta) * span.dt, data.middle, kernels.work.mean.copy()
     if not np.isfinite(v).all():

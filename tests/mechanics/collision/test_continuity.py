@@ -78,7 +78,7 @@ def test_least_gaps_and_closed_contacts_are_continuous(pair):
     assert not [one for seed in range(6) for one in jumps(shapes, seed, 8)]
 
 
-HOLE = pytest.mark.xfail(reason="centimetres deep, past every face and edge: no contact", strict=True)
+HOLE = pytest.mark.xfail(reason="seed 102: a deep contact goes as the rim leaves a face; not diagnosed", strict=True)
 ROUND = [("cylinder", "cylinder"), ("capsule", "cylinder"), pytest.param(("box", "cylinder"), marks=HOLE)]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..linalg.rotations import matrix_of
+from .ground import CIRCLE, grid, rim, shadow, square
 
 Shape = Mapping[str, Any]
 Seen = tuple[int, float, dict[str, Any]]  # layer, height towards the camera, planar shape
@@ -21,7 +22,6 @@ FLAT = ("disc", "polygon", "halfplane")  # already planar
 FACED = ("box", "solid", "cylinder")  # drawn face by face
 UNIT = 1.0  # half the side of the ground where nothing has an extent, m
 ROUND = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
-CIRCLE = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
 def view() -> Array:
@@ -32,7 +32,7 @@ def view() -> Array:
 
 
 def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
-    """Return the shapes of one pose as planar shapes, numbered by their names; those of planar systems as they are.
+    """Return the shapes of one pose as planar shapes, numbered by their bodies; those of planar systems as they are.
 
     `unit` is half the side of the ground below bodies without extent, m.
     """
@@ -43,19 +43,56 @@ def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
     found = [
         flat for shape in shapes for flat in (_faces(shape) if shape["shape"] in FACED else [_flattened(shape, size)])
     ]
-    names = list(dict.fromkeys(shape.get("name", "") for shape in shapes))  # in an order that no pose changes
-    still = {shape.get("name", ""): {"still": True} for shape in shapes if shape.get("still")}
+    bodies = list(dict.fromkeys(body_of(shape) for shape in shapes))  # in an order that no pose changes
+    looks = {
+        shape.get("name", ""): {key: shape[key] for key in ("still", "colour") if shape.get(key)} for shape in shapes
+    }
     ordered = [flat for *_, flat in sorted(found, key=lambda one: one[:2])]
-    return [{**flat, "number": names.index(flat["name"]), **still.get(flat["name"], {})} for flat in ordered]
+    return [{**flat, "number": bodies.index(body_of(flat)), **looks[flat["name"]]} for flat in ordered]
+
+
+def body_of(shape: Shape) -> str:
+    """Return the name of the body of a shape, which its own name begins with."""
+    return str(shape.get("name", "")).partition(".")[0]
 
 
 def seen_in_turn(poses: Sequence[Sequence[Shape]]) -> list[list[dict[str, Any]]]:
-    """Return the poses of a motion as planar shapes; below points the ground is as large as the motion, or as high."""
+    """Return the poses of a motion as planar shapes, with what lies on the ground.
+
+    Below points the ground is as large as the motion, or as high.
+    """
     every = [shape for pose in poses for shape in pose if _in_space(shape)]
     middle, half = _size(every)
     planes = [shape for shape in every if shape["shape"] == "plane"]
     heights = [abs(float(np.dot(shape["normal"], middle - shape["at"]))) for shape in planes]
-    return [seen(pose, max([half, *heights]) or UNIT) for pose in poses]
+    return [_furnished(pose, max([half, *heights]) or UNIT) for pose in poses]
+
+
+def from_space(flat: Sequence[Shape]) -> bool:
+    """Return whether planar shapes are what the camera sees of shapes in space."""
+    return any("number" in shape for shape in flat)
+
+
+def _furnished(shapes: Sequence[Shape], unit: float) -> list[dict[str, Any]]:
+    """Return what is seen, and between the ground and what stands on it grids and shadows."""
+    flat = seen(shapes, unit)
+    if not from_space(flat):
+        return flat
+    below, (middle, half) = sum(bool(one.get("ground")) for one in flat), _size(shapes)
+    return [*flat[:below], *_on_ground(shapes, (middle, half or unit)), *flat[below:]]
+
+
+def _on_ground(shapes: Sequence[Shape], size: tuple[Array, float]) -> list[dict[str, Any]]:
+    """Return the grids of all planes, and the shadows of bodies on them."""
+    found = list[dict[str, Any]]()
+    for plane in (shape for shape in shapes if shape["shape"] == "plane" and _ground(shape, size)):
+        common = {"name": plane.get("name", ""), "ground": True}
+        for ends in grid(plane, *size):
+            found.append({"shape": "segment", "ends": (ends @ view().T)[:, :2].tolist(), **common})
+        for points in (shadow(plane, shape) for shape in shapes if not shape.get("still") and "ground" not in shape):
+            if len(points):
+                found.append({"shape": "polygon", "points": _hull(points @ view().T), "shadow": True, **common})
+    return found
 
 
 def _in_space(shape: Shape) -> bool:
@@ -135,11 +172,8 @@ def _pill(shape: Shape) -> list[list[float]]:
 
 
 def _outline(shape: Shape) -> list[list[float]]:
-    """Return the outline of an ellipsoid: its points farthest along every direction in the picture."""
-    frame = (view() @ matrix_of(shape["turn"])) * shape["half"]
-    e = np.stack([np.cos(CIRCLE), np.sin(CIRCLE)])
-    m = frame[:2].T @ e
-    points: list[list[float]] = ((view() @ shape["at"])[:2] + (frame[:2] @ (m / np.linalg.norm(m, axis=0))).T).tolist()
+    """Return the outline of an ellipsoid in the picture."""
+    points: list[list[float]] = (rim(shape, view()[:2]) @ view().T)[:, :2].tolist()
     return points
 
 
@@ -158,13 +192,8 @@ def _hull(points: Array) -> list[list[float]]:
 
 def _ground(shape: Shape, size: tuple[Array, float]) -> list[list[float]]:
     """Return a square of the plane below the scene."""
-    middle, half = size
-    normal, at = np.array(shape["normal"]), np.array(shape["at"])
-    foot = middle - normal * (normal @ (middle - at))
-    along = np.linalg.svd(normal[None])[2][1:]
-    square = [foot + half * (a * along[0] + b * along[1]) for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
-    corners: list[list[float]] = (np.array(square) @ view().T)[:, :2].tolist()
-    return corners if abs(view()[2] @ normal) > 1e-6 else []
+    corners: list[list[float]] = (square(shape, *size) @ view().T)[:, :2].tolist()
+    return corners if abs(view()[2] @ np.array(shape["normal"])) > 1e-6 else []
 
 
 def _size(shapes: Sequence[Shape]) -> tuple[Array, float]:

@@ -14,14 +14,18 @@ from ..errors import BackendMissing, InputError
 from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
-from .camera import seen_in_turn
+from .camera import body_of, from_space, seen_in_turn
 from .charts import FLOOR
 from .colours import INK, PALETTE, STILL
+from .ground import round_length
 from .place import data_url, place
 from .series import Group, by_unit, groups, thinned
 
 Shape = Mapping[str, Any]
-GROUND = "#d9dee3"
+Frame = tuple[float, float, float, float]  # x0, x1, y0, y1, m
+GROUND, LINES, SHADOW = "#d9dee3", "#c3cad2", "#b3bcc6"  # the ground, its grid, and what is not in the light
+LINE_STYLES = ("-", "--", ":", "-.")  # one after the other where colours begin anew
+APART = 3.0  # times the largest pose: from there on pictures of a motion follow what moves
 
 
 def columns_figure(run: Trajectory, *, scene: Scene | System | None = None, path: str | Path | None = None) -> Any:
@@ -59,7 +63,8 @@ def _lines(axis: Any, run: Trajectory, part: Group) -> None:
     """Draw the columns of a group over time."""
     for k, name in enumerate(part.names):
         keep = thinned([run[name]])
-        axis.plot(run["t"][keep], run[name][keep], color=PALETTE[k % len(PALETTE)], lw=1.2, label=name)
+        line = {"color": PALETTE[k % len(PALETTE)], "ls": LINE_STYLES[k // len(PALETTE) % len(LINE_STYLES)]}
+        axis.plot(run["t"][keep], run[name][keep], lw=1.2, label=name, **line)
     axis.set_ylabel(part.unit)
     if len(part.names) <= 10:
         axis.legend(fontsize=7, ncols=2)
@@ -122,8 +127,7 @@ def instants(system: System, run: Trajectory, count: int = 4) -> list[tuple[floa
     shown = _poses(system, run, count)
     if not shown:
         return []
-    frame = _common_frame(shown)
-    return [(t, _svg(shapes, frame)) for t, shapes in shown]
+    return [(t, _svg(shapes, frame)) for (t, shapes), frame in zip(shown, frames(shown), strict=True)]
 
 
 def _poses(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, list[dict[str, Any]]]]:
@@ -133,31 +137,65 @@ def _poses(system: System, run: Trajectory, count: int = 4) -> list[tuple[float,
     return [(float(run.t[k]), pose) for k, pose in zip(chosen, poses, strict=True)] if any(poses) else []
 
 
-def _common_frame(shown: Sequence[tuple[float, Sequence[Shape]]]) -> tuple[float, float, float, float]:
-    return framed([points(shape) for _, shapes in shown for shape in shapes])
+def frames(shown: Sequence[tuple[float, Sequence[Shape]]]) -> list[Frame]:
+    """Return the frame of each pose: one for all, or of one size about each where they are far apart."""
+    clouds = [_cloud(shapes) for _, shapes in shown]
+    common, alone = framed(clouds), [framed([cloud]) for cloud in clouds]
+    half = max(max(x1 - x0, y1 - y0) for x0, x1, y0, y1 in alone) / 2.0
+    if max(common[1] - common[0], common[3] - common[2]) <= 2.0 * APART * half:
+        return [common] * len(shown)
+    middles = [((x0 + x1) / 2.0, (y0 + y1) / 2.0) for x0, x1, y0, y1 in alone]
+    return [(x - half, x + half, y - half, y + half) for x, y in middles]
+
+
+def _cloud(shapes: Sequence[Shape]) -> Array:
+    """Return the points of a pose that its picture must show: not the ground, unless there is nothing else."""
+    above = [points(shape) for shape in shapes if not shape.get("ground") and shape["shape"] != "halfplane"]
+    cloud = np.vstack([np.zeros((0, 2)), *above])
+    return cloud if len(cloud) else np.vstack([np.zeros((0, 2)), *(points(shape) for shape in shapes)])
 
 
 def _instants(figure: Any, grid: Any, shown: Sequence[tuple[float, Sequence[Shape]]]) -> None:
     """Draw the instants beside each other in the first row."""
-    for k, (t, shapes) in enumerate(shown):
+    for k, ((t, shapes), frame) in enumerate(zip(shown, frames(shown) if shown else (), strict=True)):
         axis = figure.add_subplot(grid[0, k])
-        draw(axis, shapes, _common_frame(shown))
+        draw(axis, shapes, frame)
         axis.set_title(f"t = {t:.4g} s", fontsize=8)
         axis.tick_params(labelsize=6)
 
 
-def draw(axis: Any, shapes: Sequence[Shape], frame: tuple[float, float, float, float]) -> None:
-    """Draw shapes (see `System.drawables`) on matplotlib axes, within frame = (x0, x1, y0, y1), m."""
+def draw(axis: Any, shapes: Sequence[Shape], frame: Frame) -> None:
+    """Draw shapes (see `System.drawables`) on matplotlib axes, within frame = (x0, x1, y0, y1), m.
+
+    What is seen from space has a bar of a round length in the place of axes: heights and depths share them there.
+    """
     axis.set_xlim(frame[0], frame[1])
     axis.set_ylim(frame[2], frame[3])
     axis.set_aspect("equal")
     ranked = sorted(shapes, key=lambda shape: shape["shape"] != "halfplane")
-    names = list(dict.fromkeys(shape.get("name") for shape in ranked))
+    bodies = list(dict.fromkeys(body_of(shape) for shape in ranked))
     for shape in ranked:
         painter = PAINTERS.get(shape["shape"])
         if painter is not None:
-            number = shape.get("number", names.index(shape.get("name")))
-            painter(axis, shape, STILL if shape.get("still") else PALETTE[number % len(PALETTE)], frame)
+            painter(axis, shape, _colour(shape, bodies.index(body_of(shape))), frame)
+    if from_space(shapes):
+        _put_bar(axis, frame)
+
+
+def _colour(shape: Shape, number: int) -> str:
+    """Return the colour of a shape: its own, that of obstacles, or of the body that has this number."""
+    if "colour" in shape:
+        return "#" + "".join(f"{round(255 * part):02x}" for part in shape["colour"][:3])
+    return STILL if shape.get("still") else PALETTE[shape.get("number", number) % len(PALETTE)]
+
+
+def _put_bar(axis: Any, frame: Frame) -> None:
+    """Say how long things are, at the lower left."""
+    axis.set_axis_off()
+    width, height = frame[1] - frame[0], frame[3] - frame[2]
+    length, x, y = round_length(0.3 * width), frame[0] + 0.03 * width, frame[2] + 0.04 * height
+    axis.plot([x, x + length], [y, y], "-", lw=2, color=INK, solid_capstyle="butt")
+    axis.annotate(f"{length:g} m", (x, y), (0, 3), textcoords="offset points", fontsize=7, color=INK)
 
 
 def points(shape: Shape) -> Array:
@@ -170,7 +208,7 @@ def points(shape: Shape) -> Array:
     return np.atleast_2d(value)[:, :2] if value.size else np.zeros((0, 2))
 
 
-def framed(sets: Sequence[Array]) -> tuple[float, float, float, float]:
+def framed(sets: Sequence[Array]) -> Frame:
     """Return (x0, x1, y0, y1) of a picture that holds all points, m."""
     cloud = np.vstack(sets)
     low, high = cloud.min(axis=0), cloud.max(axis=0)
@@ -180,7 +218,7 @@ def framed(sets: Sequence[Array]) -> tuple[float, float, float, float]:
     return float(middle[0] - width), float(middle[0] + width), float(middle[1] - height), float(middle[1] + height)
 
 
-def _svg(shapes: Sequence[Shape], frame: tuple[float, float, float, float]) -> str:
+def _svg(shapes: Sequence[Shape], frame: Frame) -> str:
     ratio = (frame[3] - frame[2]) / (frame[1] - frame[0])
     figure = new_sheet((3.2, float(np.clip(3.2 * ratio, 1.6, 4.5))))
     axis = figure.add_subplot()
@@ -197,13 +235,16 @@ def _point(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
 
 def _segment(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
     ends = points(shape)
+    if shape.get("ground"):
+        axis.plot(ends[:, 0], ends[:, 1], "-", lw=0.6, color=LINES)
+        return
     axis.plot(ends[:, 0], ends[:, 1], "-", lw=2, color=colour, solid_capstyle="round")
 
 
 def _polygon(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
     corners = points(shape)
     if shape.get("ground"):
-        axis.fill(corners[:, 0], corners[:, 1], facecolor=GROUND, edgecolor="none")
+        axis.fill(corners[:, 0], corners[:, 1], facecolor=SHADOW if shape.get("shadow") else GROUND, edgecolor="none")
         return
     axis.fill(corners[:, 0], corners[:, 1], facecolor=colour + "55", edgecolor=colour, lw=1.4)
 

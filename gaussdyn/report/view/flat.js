@@ -211,8 +211,9 @@ const gaussdynFlat = (canvas, film, view) => {
   const place = (s) => s.at || (s.ends || s.points).reduce((sum, p, _, all) => add(sum, p, 1 / all.length), (s.ends || s.points)[0].map(() => 0));
   const moves = film.shapes.map((track) => ["at", "ends", "points"].some((key) => key in track.moving));
   const colours = (() => {
-    const names = [...new Set(film.shapes.map((track) => track.name))];
-    return film.shapes.map((track) => (track.fixed.still ? STILL : BODY[names.indexOf(track.name) % BODY.length]));
+    const body = (track) => track.name.split(".")[0], hex = (x) => Math.round(255 * x).toString(16).padStart(2, "0");
+    const bodies = [...new Set(film.shapes.map(body))];
+    return film.shapes.map((track) => (track.fixed.colour ? `#${track.fixed.colour.slice(0, 3).map(hex).join("")}` : track.fixed.still ? STILL : BODY[bodies.indexOf(body(track)) % BODY.length]));
   })();
 
   const fit = () => {

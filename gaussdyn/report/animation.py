@@ -17,7 +17,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen_in_turn, view
 from .needs import MOVING_PICTURE, check_format
-from .pictures import draw, framed, matplotlib_part, points
+from .pictures import draw, framed, matplotlib_part, points, posed
 from .place import refused
 from .view.film import acting, box, cone_length
 
@@ -60,7 +60,7 @@ def animate(
     maker = writer(path)
     system = scene.system if isinstance(scene, Scene) else scene
     chosen = np.unique(np.searchsorted(run.t, np.linspace(run.t[0], run.t[-1], max(2, round(seconds * rate)))))
-    poses = seen_in_turn([system.drawables(run.q[k]) for k in chosen])
+    poses = seen_in_turn([posed(system, run.q[k]) for k in chosen])
     if not any(poses):
         raise InputError("scene", run.scene, "a system with something to draw", "Write drawables=[...].")
     frame = framed([points(shape) for pose in poses for shape in pose if not shape.get("ground")])

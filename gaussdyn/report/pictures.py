@@ -20,6 +20,7 @@ from .colours import INK, PALETTE, STILL
 from .ground import round_length
 from .place import data_url, place
 from .series import Group, by_unit, groups, thinned
+from .view.skeleton import skeleton
 
 Shape = Mapping[str, Any]
 Frame = tuple[float, float, float, float]  # x0, x1, y0, y1, m
@@ -133,8 +134,14 @@ def instants(system: System, run: Trajectory, count: int = 4) -> list[tuple[floa
 def _poses(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, list[dict[str, Any]]]]:
     """Return (t, shapes as the camera sees them) at a few saved states; [] if there are no shapes."""
     chosen = np.unique(np.linspace(0, len(run) - 1, count).round().astype(int))
-    poses = seen_in_turn([system.drawables(run.q[k]) for k in chosen])
+    poses = seen_in_turn([posed(system, run.q[k]) for k in chosen])
     return [(float(run.t[k]), pose) for k, pose in zip(chosen, poses, strict=True)] if any(poses) else []
+
+
+def posed(system: System, q: Array) -> list[dict[str, Any]]:
+    """Return the shapes of a system in one pose, and of trees what ties bodies that have none to the others."""
+    bones = [{**one, "still": True} for one in skeleton(system, q)[0] if one["shape"] == "segment"]
+    return [*system.drawables(q), *bones]
 
 
 def frames(shown: Sequence[tuple[float, Sequence[Shape]]]) -> list[Frame]:

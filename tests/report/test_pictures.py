@@ -70,3 +70,13 @@ def test_the_frame_holds_the_whole_disc() -> None:
     assert points(SHAPES[0]).tolist() == [[-0.5, 0.5], [0.5, 1.5]]
     assert points(SHAPES[5]).shape == (0, 2)
     assert np.array_equal(points(SHAPES[3]), [[3.0, 0.0]])
+
+
+def test_the_legs_of_a_robot_whose_links_have_no_shapes_are_drawn() -> None:
+    from gaussdyn.report.pictures import posed
+    from tests.tree_cases import chain
+
+    system = chain(3)
+    ties = [one for one in posed(system, system.state().q) if one["shape"] == "segment"]
+    assert len(ties) >= 2
+    assert all(one["still"] for one in ties)

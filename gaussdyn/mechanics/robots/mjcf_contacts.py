@@ -22,6 +22,7 @@ from .mesh_files import MOST, outermost
 from .mjcf_names import Names
 
 PLANE, FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+UNSAID = (0.5, 0.5, 0.5, 1.0)  # the colour that MuJoCo's compiler gives to what has none
 Pair = tuple[int, int]
 Laws = Mapping[tuple[str, str], ContactLaw | None]
 
@@ -179,18 +180,20 @@ def _laws(m: Any, names: Names, used: list[int], pairs: Mapping[Pair, ContactLaw
 
 
 def colours_of(m: Any, names: Names) -> dict[str, tuple[float, float, float, float]]:
-    """Return the colours of all shapes that may touch: of their materials, else their own."""
+    """Return the colours of all shapes that may touch and have one: of their materials, else their own."""
     found = {}
     for k in sorted({geom for pair in colliding(m) for geom in pair}):
-        found[_label(m, names, k)] = colour_of(m, k)
+        colour = colour_of(m, k)
+        if colour is not None:
+            found[_label(m, names, k)] = colour
     return found
 
 
-def colour_of(m: Any, g: int) -> tuple[float, float, float, float]:
-    """Return the colour of a geom: of its material, else its own."""
+def colour_of(m: Any, g: int) -> tuple[float, float, float, float] | None:
+    """Return the colour of a geom: of its material, else its own; None where the file says none."""
     material = int(m.geom_matid[g])
     red, green, blue, opacity = (float(x) for x in (m.geom_rgba[g] if material < 0 else m.mat_rgba[material]))
-    return red, green, blue, opacity
+    return None if material < 0 and (red, green, blue, opacity) == UNSAID else (red, green, blue, opacity)
 
 
 def _label(m: Any, names: Names, g: int) -> str:

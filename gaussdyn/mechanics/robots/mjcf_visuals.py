@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..trees.visuals import Skin, Visual
-from .mjcf_contacts import FIELD, MESH, PLANE, colliding, colour_of, served, shape_of
+from .mjcf_contacts import FIELD, MESH, PLANE, UNSAID, colliding, colour_of, served, shape_of
 from .mjcf_names import Names
 from .skins import coarsened, share_of
 
@@ -26,7 +26,8 @@ def visuals_of(m: Any, names: Names) -> list[Visual]:
 
 def _shown(m: Any, g: int) -> bool:
     kind = int(m.geom_type[g])
-    return int(m.geom_group[g]) < SHOWN and served(m, g) and kind not in (PLANE, FIELD) and colour_of(m, g)[3] > 0.0
+    seen = (colour_of(m, g) or UNSAID)[3] > 0.0
+    return int(m.geom_group[g]) < SHOWN and served(m, g) and kind not in (PLANE, FIELD) and seen
 
 
 def visual_of(m: Any, names: Names, g: int, most: int) -> Visual:

@@ -14,6 +14,7 @@ from .motion_figures import still
 from .recorded_motion import RecordedArc, RecordedMotion
 from .step_figures import EXACT
 
+ENDED = "accumulation"  # infinitely many impacts of a contact are over
 STRUCK = ("touchdown", "lift_off", "slip", "stick")  # what may follow an impact at its time
 
 
@@ -32,7 +33,7 @@ def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:
     rests = {(key, one.record.t) for one in motion.impacts if one.record.kind == "rest" for key in one.moved}
     changing = near_of(motion.whole, motion.start, 0.0) is not motion.whole
     known = changes | rests
-    found = _idle_events(motion) + _misnamed(motion, after, later)
+    found = _idle_events(motion) + _misnamed(motion, after, later) + _off_rests(motion)
     for before, then in pairwise((*motion.arcs, *after)):
         found += sum(not _noted(known, key, before.arc.t_end) for key in _changed(before, then, changing))
     for one in motion.impacts:
@@ -45,6 +46,19 @@ def _idle_events(motion: RecordedMotion) -> int:
     times = [motion.start.t, motion.state.t, *(t for one in motion.arcs for t in (one.arc.t, one.arc.t_end))]
     known = [event.t for event in motion.events if event.kind != "undecided"]
     return sum(min(abs(t - other) for other in times) > _near(t) for t in known)
+
+
+def _off_rests(motion: RecordedMotion) -> int:
+    """Return how many ends of sequences of impacts that were passed have no event, and how many events no such end.
+
+    A contact that is struck again on the way, or lets go, comes to none.
+    """
+    events = [(one.id, one.t, one.kind) for one in motion.events]
+    passed = [(key, one.record.t) for one in motion.impacts for key in one.rebounding]
+    ended = [(key, t) for key, t, kind in events if kind == ENDED]
+    broken = [(key, t) for key, t, kind in events if kind in ("impact", "lift_off")]
+    found = sum(not any(key == other and since < t for other, t in (*ended, *broken)) for key, since in passed)
+    return found + sum(not any(key == other and since < t for other, since in passed) for key, t in ended)
 
 
 def _misnamed(motion: RecordedMotion, after: Sequence[RecordedArc], later: Sequence[Event]) -> int:

@@ -6,7 +6,7 @@ and has the recorded reactions for an answer: each of them leaves a residual E, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,12 +50,15 @@ class JudgedImpact:
         Of all its problems together, N s, by row id.
     approaching : tuple of str
         The rows that approach before it.
+    rebounding : tuple of str
+        Of contacts that come to rest (kind rest) those that had just rebounded: their further impacts are passed.
     """
 
     record: ImpactRecord
     residual: float
     impulses: Mapping[str, Array]
     approaching: tuple[str, ...]
+    rebounding: tuple[str, ...] = ()
 
     @property
     def moved(self) -> set[str]:
@@ -110,8 +113,15 @@ class JudgedImpact:
             after = float(rows[key].rate[0] + rows[key].J[0] @ (record.after - record.before))
             stopped = abs(after) <= reach if record.kind == "rest" else after >= -reach
             fails = fails or (one_sided(rows[key]) and not stopped)
-        found = {} if record.kind == "rest" else total
-        return cls(record=record, residual=np.inf if fails else relative(gain, size), impulses=found, approaching=())
+        found, left = ({}, _rebounding(total, rows, activation)) if record.kind == "rest" else (total, ())
+        residual = np.inf if fails else relative(gain, size)
+        return cls(record=record, residual=residual, impulses=found, approaching=(), rebounding=left)
+
+
+def _rebounding(ids: Iterable[str], rows: Mapping[str, Row], activation: Activation) -> tuple[str, ...]:
+    """Return the contacts among these that open."""
+    found = (key for key in sorted(ids) if key in rows and one_sided(rows[key]))
+    return tuple(key for key in found if rows[key].rate[0] > activation.speed)
 
 
 def _pushed(record: ImpactRecord) -> set[str]:

@@ -355,3 +355,14 @@ def test_joints_that_bear_nothing_have_the_momentum_of_the_end_beside_them():
     verdict = audit(run, system)
     assert verdict.passed, verdict.explain()
     assert verdict.max["impulses"] < 1e-12
+
+
+def test_ends_of_infinitely_many_impacts_have_their_events_and_no_others_have_them():
+    """A rest on record says which contacts had just rebounded: each of them comes to its end."""
+    system = Ball(0.5)
+    run = simulate(system, State(q=[0.2], v=[0.0]), 0.7, stepper=EventDriven())
+    i = next(i for i, event in enumerate(run.events) if event.kind == "accumulation")
+    assert audit(run, system).passed
+    assert audit(without_event(run, i), system).first_failure.name == "events"
+    early = replace(run.events[0], kind="accumulation")
+    assert audit(replace(run, events=another(run.events, 0, early)), system).max["events"] > 0.0

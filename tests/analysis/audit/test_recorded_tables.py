@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from falsified import jointed
 from random_scenes import linked
+from tree_cases import link
 
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.errors import SceneError
@@ -17,6 +18,9 @@ from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics import trees
+from gaussdyn.mechanics.collision.shapes import HalfSpace, Sphere
+from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.state import State
 from gaussdyn.scenes.catalogue import build
 
@@ -109,3 +113,20 @@ def test_a_contact_of_another_size_than_its_row_is_named(tmp_path):
         file["contacts/size"][...] = sizes
     with pytest.raises(ValueError, match="4 components of ball/floor"):
         audit(Trajectory.load(tmp_path / "run.h5"), system)
+
+
+def test_gaps_of_limits_are_those_of_the_state_saved():
+    """Those of limits that do not act stood where the last pass had begun: dogs and humanoids failed `gap_column`."""
+    shapes = (Sphere(radius=0.05),)
+    bodies = [link("b0", "ground", trees.TreeJoint(name="root", motion="free"), shapes=shapes)]
+    for k in (1, 2, 3):
+        hinge = trees.TreeJoint(name=f"j{k}", axis=tuple(np.eye(3)[k % 3]), low=-3.0, high=3.0)
+        bodies.append(link(f"b{k}", f"b{k - 1}", hinge, at=(0.2, 0.0, 0.1), shapes=shapes))
+    system = trees.TreeSystem(bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.7))
+    q = np.zeros(system.nq)
+    q[2], q[3] = 0.06, 1.0
+    thrown = State(t=0.0, q=q, v=20.0 * np.random.default_rng(6).normal(size=system.nv))
+    run = simulate(system, thrown, 0.1, stepper=MoreauJean(dt=0.005))
+    assert len(run.events) > 10
+    for k in (1, 2, 3):
+        assert np.array_equal(run[f"j{k}:low.gap"], run[f"j{k}"] + 3.0)

@@ -7,6 +7,7 @@ import numpy as np
 from ...._jit import I1, kernel
 from ....arrays import IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
+from ....mechanics.trees.row_kernels import steady_gaps
 from ..scheme import CLAIMED, CLOSE, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
 from .evaluate import move, resist_anew
@@ -184,6 +185,12 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     return DONE
 
 
+@kernel("void(Model, Data)", borrows=True, rare=True)
+def put_limits(model: Model, data: Data) -> None:
+    """Put the gaps of limits at the end, whether these act or not."""
+    steady_gaps(model.forest, data.q1, data.end.gap)
+
+
 @kernel("boolean(Model, Data, Work, Push, Span)", borrows=True)
 def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> bool:
     """Take the velocity of the last contact problem, and move the end of the step along; False if that failed."""
@@ -201,6 +208,8 @@ def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> 
     for i in range(len(data.q)):
         data.q1[i] += push.place[i] - data.moved[i]
         data.moved[i] = push.place[i]
+    if layout.who == FOREST:
+        put_limits(model, data)
     return True
 
 

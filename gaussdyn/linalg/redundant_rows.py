@@ -28,6 +28,7 @@ from ..arrays import Array, IntArray
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 LOG_FLAT = math.log(FLAT)
+VOID = 1e-13  # of the longest row: shorter ones hold nothing, as a loop across its own plane does; they are rounding
 NOISE = 1e-14  # of the length of a row of W: what is left of it besides others is none below
 
 
@@ -72,12 +73,18 @@ class Redundant(NamedTuple):
     z: Array
 
 
+def directions_of(G: Array) -> Array:
+    """Return rows at length one, but those that hold nothing: zeros."""
+    length = np.linalg.norm(G, axis=1)
+    some = length > VOID * length.max(initial=0.0)
+    return G * np.where(some, 1.0 / np.where(some, length, 1.0), 0.0)[:, None]
+
+
 def rank_of(G: Array) -> int:
     """Return how many rows are independent, whatever their lengths."""
     if not len(G):
         return 0
-    length = np.linalg.norm(G, axis=1)
-    s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
+    s = np.linalg.svd(directions_of(G), compute_uv=False)
     return int(np.count_nonzero(s > RANK * s[0]))
 
 
@@ -101,8 +108,7 @@ def _independent(G: Array, rows: IntArray, given: Array, k: int) -> IntArray:
     """Return k of the rows that are independent of one another and of those given, in their order."""
     if k <= 0:
         return np.zeros(0, dtype=np.int64)
-    length = np.linalg.norm(G[rows], axis=1)
-    left = G[rows] / np.where(length > 0.0, length, 1.0)[:, None]
+    left = directions_of(G)[rows]
     if len(given):
         basis = np.linalg.qr(given.T)[0]
         left = left - (left @ basis) @ basis.T
@@ -231,10 +237,12 @@ def as_many_depend(rows: Redundant) -> bool:
     if not combine_rows_held(rows):
         return False
     G, B, T, z, k, nv = rows.G, rows.B, rows.T, rows.z, len(rows.chosen), rows.G.shape[1]
+    longest = 0.0
     for p in range(k):
         size = 0.0
         for m in range(p + 1):
             size += T[p, m] * T[p, m]
+        longest = max(longest, size)
         if not T[p, p] * T[p, p] > RANK * RANK * size:
             return False
     for i in range(len(G)):
@@ -248,7 +256,7 @@ def as_many_depend(rows: Redundant) -> bool:
             for p in range(k):
                 left -= z[p] * B[p, j]
             off, size = off + left * left, size + G[i, j] * G[i, j]
-        if off > RANK * RANK * size:
+        if off > RANK * RANK * size and size > VOID * VOID * longest:
             return False
     return True
 

@@ -54,3 +54,16 @@ def test_one_dependence_more_or_less_is_seen():
     assert not as_many_depend(value)
     rows.G[1] = rows.G[2] = rows.G[0]
     assert not as_many_depend(value)
+
+
+def test_rows_that_are_but_rounding_are_none():
+    """A loop across its own plane: at length one such rows point anywhere."""
+    G = np.array([[1.0, 0.0, 0.0], [1e-17, -2e-17, 1e-17], [0.0, 2.0, 0.0]])
+    rows, value = held(G)
+    assert rank_of(G) == 2
+    assert rows.chosen.tolist() == [0, 2]
+    assert as_many_depend(value)
+    W = system(G, G, G @ np.array([0.3, -0.2, 1.0]))
+    expected = np.linalg.lstsq(W[:, :3], W[:, 3], rcond=1e-10)[0]
+    assert solve_redundant(value, W, np.zeros(1)) == 0
+    np.testing.assert_allclose(W[:, 3], expected, rtol=0, atol=1e-15)

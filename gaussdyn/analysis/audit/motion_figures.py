@@ -22,7 +22,7 @@ from ...programs.solution.residuals import block_residuals
 from .recorded_motion import RecordedArc, RecordedMotion, Sample
 from .recorded_rests import rests
 from .saved_rows import listing, one_sided
-from .step_figures import EXACT, relative
+from .step_figures import EXACT, off_rates, relative
 
 FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
 DENSE = 100.0  # of what steps may be off by, absolute: what samples inside may be, which are not controlled
@@ -329,14 +329,15 @@ def joint_rate(motion: RecordedMotion) -> float:
     worst = 0.0
     for one in motion.arcs:
         for sample in one.samples:
-            d = sample.dynamics
+            d, found = sample.dynamics, []
             # A joint at rest beside bodies that gravity would move has rounding of the size of their free motion.
             reach = np.full(len(d.v), float(np.abs(one.arc.v).max(initial=0.0)) + motion.dt * _free(one))
             for row in d.rows:
                 if row.bilateral and row.level != "acceleration":
                     n = 1 if row.kind == "bilateral_contact" else row.size
                     size = np.abs(row.J[:n]) @ reach + np.abs(row.rate - row.J @ d.v)[:n]
-                    worst = max(worst, relative(np.abs(row.rate[:n]), size))
+                    found.append((np.abs(row.rate[:n]), size))
+            worst = max(worst, off_rates(found))
     return worst
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.coupled import coupled
 from ...contact.reactions import law_residual
 from ...contact.snapshot import LocalDynamics
+from ...linalg.redundant_rows import VOID
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.rows import Row
 from ...mechanics.spatial.system import SpatialSystem
@@ -95,7 +96,7 @@ def _as_foreseen(step: RecordedStep) -> bool:
 
 def joint_rate(step: RecordedStep) -> float:
     """Return the largest rate of an equality at the end of the step, relative to the largest speed."""
-    worst, d, v_plus = 0.0, step.dynamics, step.record.state.v
+    found, d, v_plus = [], step.dynamics, step.record.state.v
     # A joint at rest beside bodies that gravity would move has rounding of the size of their free motion.
     speeds = np.abs(d.v) + np.abs(v_plus) + np.abs(d.x_free)
     reach = np.full(len(speeds), speeds.max(initial=0.0))
@@ -104,7 +105,19 @@ def joint_rate(step: RecordedStep) -> float:
             n = 1 if row.kind == "bilateral_contact" else row.size
             own = d.dt * row.drift if row.level == "acceleration" else row.rate
             rate = (row.J @ (v_plus - d.v) + own)[:n]
-            worst = max(worst, relative(np.abs(rate), np.abs(row.J[:n]) @ reach))
+            found.append((np.abs(rate), np.abs(row.J[:n]) @ reach))
+    return off_rates(found)
+
+
+def off_rates(found: Sequence[tuple[Array, Array]]) -> float:
+    """Return the largest rate of rows over the size of its terms; over the largest of all where a row holds nothing.
+
+    That is a loop across its own plane, say: its terms are but rounding.
+    """
+    most = max((float(size.max(initial=0.0)) for _, size in found), default=0.0)
+    longest, worst = np.array([most]), 0.0
+    for rate, size in found:
+        worst = max(worst, relative(rate, size if size.max(initial=0.0) > VOID * most else longest))
     return worst
 
 

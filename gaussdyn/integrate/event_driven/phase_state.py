@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array
-from ...linalg.redundant_rows import FLAT, rank_of
+from ...linalg.redundant_rows import FLAT, directions_of, rank_of
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 
@@ -103,7 +103,7 @@ def dependent(held: Sequence[Array]) -> bool:
     """Whether rows depend on one another."""
     if sum(map(len, held)) < 2:
         return False
-    G = np.concatenate(held)
+    G = directions_of(np.concatenate(held))
     if len(G) == 2:
         a, b, c = float(G[0] @ G[0]), float(G[1] @ G[1]), float(G[0] @ G[1])
         plain = a * b - c * c > PLAINLY * a * b

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
+from ....linalg.redundant_rows import VOID
 from ....mechanics.trees.forest import EQUAL, FACE, LEAN, MEET, PACE, RUB, TAUT, WHAT
 from ....mechanics.trees.row_kernels import steady_rows
 from ..scheme import CLOSE, TOGETHER
@@ -35,7 +36,6 @@ from .records import (
     Span,
 )
 
-VOID = 1e-13  # of the largest entry of rows of loops: rounding
 KEEPS = 2.0  # times how much a speed changes in a step: one that is larger keeps its sign
 AT_LIMIT = 1.0 - 1e-9  # of the limit of friction: what is above slid
 SURE = 1e-2  # of the way of a gap within the step: what ends deeper below zero closes, however the passes go on

@@ -16,11 +16,10 @@ from ...mechanics.rows import MOMENTS, Row
 from ...programs.solution.status import Status
 from .audit_check import AuditCheck
 from .recorded_events import events_due
-from .recorded_tables import events_told, first_state, steps_told
+from .recorded_tables import CLOCK, events_told, first_state, steps_told
 
 EXACT = 1e-12  # numbers that must agree up to rounding
 RESIDUAL = 1e-8  # above this the mode of a contact is not settled
-CLOCK = 1e-8  # of a step: how well its length and its two times agree
 DRIFT = 1e-2  # energy that the step size may lose or gain, relative
 
 

@@ -20,14 +20,20 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 
+CLOCK = 1e-8  # of a step: how well its length and its two times agree
 SAME = 1e-9  # m per m of the coordinates, and of directions: points and frames are those of the rows
 MEND = "The file is damaged: gaussdyn run SCENE --out run.h5 makes it again."
 
 
 def steps_told(run: Trajectory) -> Array:
-    """Return for every step 0, or inf where its residual, its restitution or its margin cannot be what is told."""
+    """Return for every step 0, or inf where its residual, its restitution or its margin cannot be what is told.
+
+    Nor can its time where it does not begin when the one before has ended.
+    """
     steps, kept = run.steps, kept_by_impacts(run)
-    wrong = (steps.E < 0.0) | ~((steps.restitution >= 0.0) & (steps.restitution <= 1.0))
+    before = np.r_[steps.t[:1] - steps.dt[:1] if run.saved[0] else run.t[:1], steps.t[:-1]][: len(steps)]
+    wrong = np.abs(steps.t - before - steps.dt) > CLOCK * steps.dt + 8.0 * EPS * np.abs(steps.t)
+    wrong |= (steps.E < 0.0) | ~((steps.restitution >= 0.0) & (steps.restitution <= 1.0))
     wrong |= (steps.outcome == NOT_EXAMINED) & ~np.isnan(steps.friction_margin)
     ended = run.saved[run.saved > 0] - 1
     if "E" in run:

@@ -32,7 +32,7 @@ RUNS = {
 TABLES = {
     "contact_places": ("contacts/point", "contacts/frame", "contacts/mu", "contacts/mu_s"),
     "event_times": ("events/t", "steps/events"),
-    "step_table": ("steps/E", "columns/E", "steps/restitution", "steps/friction_margin"),
+    "step_table": ("steps/E", "steps/dt", "columns/E", "steps/restitution", "steps/friction_margin"),
     "joint_columns": ("columns/joint.reaction", "columns/pin.reaction"),
 }
 

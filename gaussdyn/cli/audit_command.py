@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import InputError
 from .app import DONE, REJECTED, Json, Panel, app, check_scene, complain, console, emit, numbers, quiet, readable
 
 if TYPE_CHECKING:
@@ -21,16 +22,22 @@ ENDINGS = (".h5", ".hdf5", ".hdf")
 def audit(
     target: Annotated[str, typer.Argument(metavar="FILE|SCENE", help="A run file, or a scene to run.")],
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,
+    robot: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="The robot that was run: .xml or .urdf.", show_default=False),
+    ] = None,
     json_wanted: Json = False,
 ) -> None:
     """Check a run step by step, without looking at what the solver said.
 
     Example: gaussdyn audit run.h5
     """
+    if robot is not None and not is_file(target):
+        raise InputError("--robot", str(robot), "beside the file of a run", f"gaussdyn audit run.h5 --robot {robot}")
     with quiet(json_wanted):
         from ..analysis.audit.audit import audit as check
 
-        run, system = read(target) if is_file(target) else fresh(target, numbers(settings))
+        run, system = read(target, robot) if is_file(target) else fresh(target, numbers(settings))
         verdict = check(run, system)
     document = verdict.to_json()
     if is_file(target):
@@ -47,22 +54,38 @@ def is_file(target: str) -> bool:
     return Path(target).exists() or "/" in target or Path(target).suffix.lower() in ENDINGS
 
 
-def read(target: str) -> tuple[Trajectory | RecordedStates, System | None]:
-    """Return the run of a file, and its system if the scene is in the catalogue."""
+def read(target: str, robot: Path | None = None) -> tuple[Trajectory | RecordedStates, System | None]:
+    """Return the run of a file, and its system: of the model of a robot, or if the scene is in the catalogue."""
     from ..analysis.audit.recorded_states import RecordedStates, holds_states
     from ..integrate.run.trajectory import Trajectory
     from ..scenes import catalogue
 
-    path = readable("FILE", Path(target))
+    path, system = readable("FILE", Path(target)), None if robot is None else modelled(robot)
     if path.is_file() and holds_states(path):
         states = RecordedStates.load(path)
-        check_scene(states.scene, "the scene of recorded states")
-        return states, catalogue.build(states.scene, **states.params).system
+        if system is None:
+            check_scene(states.scene, "the scene of recorded states")
+            system = catalogue.build(states.scene, **states.params).system
+        return states, system
     run = Trajectory.load(path)
+    if system is not None:
+        return run, system
     if run.scene in catalogue.names():
         return run, catalogue.build(run.scene, **run.params).system
-    complain(UserWarning(f"{run.scene!r} is not a scene of the catalogue: only the file itself is checked."))
+    complain(
+        UserWarning(
+            f"{run.scene!r} is not a scene of the catalogue: only the file itself is checked. Of a robot give the "
+            "model: --robot robot.xml."
+        )
+    )
     return run, None
+
+
+def modelled(robot: Path) -> System:
+    """Return what the model of a robot is."""
+    from ..mechanics.robots.read_robot import read_robot
+
+    return read_robot(readable("--robot", robot)).system()
 
 
 def fresh(name: str, params: dict[str, float]) -> tuple[Trajectory, System]:

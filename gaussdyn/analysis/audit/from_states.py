@@ -86,6 +86,7 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
         end=rows,
         impulses=impulses,
         evidence=evidence,
+        control=None if states.control is None else states.control[k],
     )
 
 

@@ -22,6 +22,7 @@ STATES = (
     ("q", 2, "coordinates: (n, nq)"),
     ("v", 2, "velocities: (n, nv)"),
 )  # what a file holds: name, dimensions, words
+CONTROL = ("control", 2, "what was told: (n, nu)")
 IMPULSES = (("state", 1, "numbers of states: (m,)"), ("impulse", 2, "N s: (m, k)"))
 
 
@@ -40,6 +41,9 @@ class RecordedStates:
         The states, s and SI.
     impulses : tuple of mappings of str to Array
         Of every step, n - 1 of them: N s by row id, in the order N, T1, T2.
+    control : Array or None, shape (n, nu)
+        What was held during the step that ended in each state, as `System.force` takes it (the first line is of none);
+        None: nothing was told.
 
     Raises
     ------
@@ -54,12 +58,14 @@ class RecordedStates:
     q: Array
     v: Array
     impulses: tuple[Mapping[str, Array], ...]
+    control: Array | None = None
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
         n = len(self.t) if np.ndim(self.t) == 1 else 0
-        for name, x in (("q", self.q), ("v", self.v)):
+        told = [] if self.control is None else [("control", self.control)]
+        for name, x in (("q", self.q), ("v", self.v), *told):
             if np.ndim(x) != 2 or len(x) != n:
                 raise InputError(
                     name,
@@ -102,6 +108,7 @@ class RecordedStates:
                 params=_document(file, "params"),
                 scheme=Scheme.of(_document(file, "stepper")),
                 t=t, q=q, v=v, impulses=_impulses(file.get("contacts"), len(t)),
+                control=_numbers(file, *CONTROL) if "control" in file else None,
             )  # fmt: skip
 
 

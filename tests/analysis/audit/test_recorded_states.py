@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import h5py
 import numpy as np
 import pytest
 
 from gaussdyn.analysis.audit import RecordedStates, Scheme, audit
+from gaussdyn.cli.audit_command import read
 from gaussdyn.errors import InputError, SceneError
 from gaussdyn.mechanics.spatial.bodies import ball
 from gaussdyn.mechanics.spatial.system import SpatialSystem
@@ -229,3 +231,38 @@ def test_a_push_of_shapes_that_are_apart_and_a_share_above_one_say_what_to_write
             file["contacts/id"] = np.array(["ball/table"] * 3, dtype="S20")
         with pytest.raises((InputError, SceneError), match=words):
             audit(RecordedStates.load(path), build("cue_ball", **params).system)
+
+
+ARM = """<robot name="arm"><link name="base"/><link name="rod"><inertial><origin xyz="0.4 0 0"/><mass value="2"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.3" iyz="0" izz="0.3"/></inertial></link>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def swinging(path, steps=30):
+    """A rod on a hinge that a motor turns, by the semi-implicit rule; its model, and what was told."""
+    path.write_text(ARM)
+    inertia, torque = 0.3 + 2.0 * 0.4**2, np.r_[0.0, 3.0 * np.cos(np.arange(steps))]
+    q, v = np.zeros(steps + 1), np.zeros(steps + 1)
+    for k in range(steps):
+        v[k + 1] = v[k] + DT * (torque[k + 1] + 2.0 * G * 0.4 * np.cos(q[k])) / inertia
+        q[k + 1] = q[k] + DT * v[k + 1]
+    return q[:, None], v[:, None], torque[:, None]
+
+
+def test_a_robot_that_is_told_something_is_judged_by_its_model_and_what_it_was_told(tmp_path):
+    q, v, control = swinging(tmp_path / "arm.urdf")
+    path = tmp_path / "other.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs.update(schema="gaussdyn/states/1", scene="my arm")
+        file["t"], file["q"], file["v"], file["control"] = np.arange(len(q)) * DT, q, v, control
+    states, system = read(str(path), tmp_path / "arm.urdf")
+    verdict = audit(states, system)
+    assert verdict.passed, verdict.explain()
+    assert verdict.max["momentum"] < 1e-14
+    more = replace(states, control=control + 1e-6)
+    for false in (replace(states, control=None), more):
+        assert audit(false, system).first_failure.name == "momentum"
+    with pytest.raises(InputError, match=r"control.*vector of shape"):
+        audit(replace(states, control=np.zeros((len(q), 3))), system)
+    with pytest.raises(InputError, match=r"control.*a row for each"):
+        replace(states, control=control[1:])

@@ -1,6 +1,6 @@
-"""Adaptive integration of smooth motion with fast parts, explicit (`dop853`, scipy's RK45) or implicit (its Radau).
+"""Adaptive integration of smooth motion with fast parts, explicit (`dop853`) or implicit (SciPy's Radau).
 
-The explicit solvers follow every period of a fast vibration; the implicit one (Radau IIA of order 5) passes over it,
+The explicit solver follows every period of a fast vibration; the implicit one (Radau IIA of order 5) passes over it,
 and damps what is faster than its step. Which one is taken depends on how much the fastest part turns within a step.
 """
 
@@ -17,8 +17,8 @@ from ...errors import GaussdynError, InputError
 from ..dop853 import STAGES, NoStep, steps
 from ..dop853 import Tolerance as LocalErrors
 
-Method = Literal["auto", "DOP853", "RK45", "Radau"]
-METHODS = ("auto", "DOP853", "RK45", "Radau")
+Method = Literal["auto", "DOP853", "Radau"]
+METHODS = ("auto", "DOP853", "Radau")
 NODES = np.array([(4.0 - 6.0**0.5) / 10.0, (4.0 + 6.0**0.5) / 10.0, 1.0])  # of Radau's quadrature, order 5
 WEIGHTS = np.array([(16.0 - 6.0**0.5) / 36.0, (16.0 + 6.0**0.5) / 36.0, 1.0 / 9.0])
 FAR = 1e3  # times its first size: from there on a motion is watched for an escape
@@ -154,8 +154,8 @@ class Passed:
 def _passed(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> Iterator[Passed]:
     """Yield the steps; raise NoStep where none is short enough."""
     with np.errstate(over="ignore", invalid="ignore"):  # a slope that overflows ends the integration
-        if method != "DOP853":
-            yield from _by_scipy(flow, t, y, t_end, method, tolerance)
+        if method == "Radau":
+            yield from _by_radau(flow, t, y, t_end, tolerance)
             return
         errors = LocalErrors(tolerance.rtol, np.broadcast_to(tolerance.atol, len(y)).copy())
         for piece in steps(flow.slope, t, y, t_end, errors):
@@ -163,14 +163,10 @@ def _passed(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance
             yield Passed(end, piece.h, piece.end, piece.K[STAGES], piece.at)
 
 
-def _by_scipy(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> Iterator[Passed]:
-    from scipy.integrate import RK45, Radau
+def _by_radau(flow: Flow, t: float, y: Array, t_end: float, tolerance: Tolerance) -> Iterator[Passed]:
+    from scipy.integrate import Radau
 
-    options: dict[str, Any] = {"rtol": tolerance.rtol, "atol": tolerance.atol}
-    if method == "Radau":
-        solver: Any = Radau(flow.slope, t, y, t_end, jac=flow.jacobian, **options)
-    else:
-        solver = RK45(flow.slope, t, y, t_end, **options)
+    solver: Any = Radau(flow.slope, t, y, t_end, jac=flow.jacobian, rtol=tolerance.rtol, atol=tolerance.atol)
     while solver.status == "running":
         message = solver.step()
         if solver.status == "failed":

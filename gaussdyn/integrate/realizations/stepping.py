@@ -32,8 +32,8 @@ class Accuracy:
     Parameters
     ----------
     method : str
-        DOP853 or RK45 (explicit), Radau (implicit, damps vibrations faster than its steps), or auto: DOP853 up to
-        400 rad of the fastest vibration per step, else Radau.
+        DOP853 (explicit), Radau (implicit, damps vibrations faster than its steps), or auto: DOP853 up to 400 rad of
+        the fastest vibration per step, else Radau.
     rtol, atol : float
         Local error per internal step, relative and absolute (SI).
     max_steps : int

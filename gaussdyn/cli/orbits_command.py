@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..analysis.orbits.continuation import Branch
     from ..analysis.orbits.corrector import Change
     from ..analysis.orbits.periodic_orbit import Orbit
-    from ..analysis.orbits.symbolic_phases import Phases
+    from ..mechanics.lagrangian.system import LagrangianSystem
 
 Pair = tuple[float, float]
 
@@ -49,9 +49,9 @@ def orbits(
     begun, params = time.perf_counter(), numbers(settings)
     with quiet(json_wanted):
         ends = None if param is None else span(scene, param, range_, params)
-        phases, orbit, period = first(scene, params, frequency, times, _numbers(start), settle)
-        branch = None if param is None or ends is None else follow(phases, orbit, param, ends, period, most)
-        write(orbit, branch, phases, scene, out, report, again(context, range_=ends))
+        system, orbit, period = first(scene, params, frequency, times, _numbers(start), settle)
+        branch = None if param is None or ends is None else follow(system, orbit, param, ends, period, most)
+        write(orbit, branch, system, scene, out, report, again(context, range_=ends))
         document = document_of(scene, orbit, branch)
     document |= {"out": out and str(out), "report": report and str(report), "wall_s": time.perf_counter() - begun}
     if json_wanted:
@@ -63,8 +63,8 @@ def orbits(
 
 def first(
     name: str, params: dict[str, float], frequency: str, times: int, start: list[float] | None, settle: float | None
-) -> tuple[Phases, Orbit, Any]:
-    """Return the phases of a scene, its orbit, and the period of what drives it as a function.
+) -> tuple[LagrangianSystem, Orbit, Any]:
+    """Return the system of a scene, its orbit, and the period of what drives it as a function.
 
     Raises
     ------
@@ -72,16 +72,16 @@ def first(
         An unknown scene or parameter; a drive without a frequency; a motion that does not close.
     """
     from ..analysis.orbits.periodic_orbit import periodic_orbit
-    from ..analysis.orbits.symbolic_phases import Phases
+    from ..analysis.orbits.variational_flow import autonomous, system_of
     from ..scenes import catalogue
 
     scene = catalogue.build(name, **params)
-    phases = Phases(scene.system)
+    system = system_of(scene)
     begin = [*scene.state.q.tolist(), *scene.state.v.tolist()] if start is None else start
-    if phases.autonomous():
-        return phases, periodic_orbit(phases, begin, settle=settle), None
-    if frequency not in phases.system.params:
-        allowed = ", ".join(phases.system.params)
+    if autonomous(system):
+        return system, periodic_orbit(system, begin, settle=settle), None
+    if frequency not in system.params:
+        allowed = ", ".join(system.params)
         raise InputError(
             "--frequency",
             repr(frequency),
@@ -89,11 +89,11 @@ def first(
             f"Write --frequency {allowed.partition(',')[0]}.",
         )
 
-    def period(phases: Phases) -> float:
+    def period(system: LagrangianSystem) -> float:
         """Return the period of the orbit."""
-        return times * 2.0 * math.pi / phases.system.params[frequency]
+        return times * 2.0 * math.pi / system.params[frequency]
 
-    return phases, periodic_orbit(phases, begin, period=period(phases), settle=settle), period
+    return system, periodic_orbit(system, begin, period=period(system), settle=settle), period
 
 
 def span(name: str, param: str, ends: Pair | None, params: dict[str, float]) -> Pair:
@@ -117,12 +117,12 @@ def span(name: str, param: str, ends: Pair | None, params: dict[str, float]) -> 
     return low, high
 
 
-def follow(phases: Phases, orbit: Orbit, param: str, ends: Pair, period: Any, most: int) -> Branch:
+def follow(system: LagrangianSystem, orbit: Orbit, param: str, ends: Pair, period: Any, most: int) -> Branch:
     """Return the branch of orbits over a parameter."""
     from ..analysis.orbits.continuation import branch_of_orbits
 
     with Bar(f"orbits over {param}") as bar:
-        return branch_of_orbits(phases, orbit, param, *ends, period=period, most=most,
+        return branch_of_orbits(system, orbit, param, *ends, period=period, most=most,
                                 progress=lambda share: bar.update(share, 1.0))  # fmt: skip
 
 
@@ -138,16 +138,22 @@ def _numbers(text: str | None) -> list[float] | None:
 
 
 def write(
-    orbit: Orbit, branch: Branch | None, phases: Phases, title: str, out: Path | None, report: Path | None, command: str
+    orbit: Orbit,
+    branch: Branch | None,
+    system: LagrangianSystem,
+    title: str,
+    out: Path | None,
+    report: Path | None,
+    command: str,
 ) -> None:
     """Write diagram and page, where they were asked for."""
     if out is not None or report is not None:
         from ..report.orbits_pictures import draw_orbits, write_orbits_page
 
         if out is not None:
-            draw_orbits(orbit, branch, out, names=phases.system.names, title=title)
+            draw_orbits(orbit, branch, out, names=system.names, title=title)
         if report is not None:
-            write_orbits_page(report, orbit, branch, names=phases.system.names, title=title, command=command)
+            write_orbits_page(report, orbit, branch, names=system.names, title=title, command=command)
 
 
 def document_of(scene: str, orbit: Orbit, branch: Branch | None) -> dict[str, Any]:

@@ -229,11 +229,12 @@ def take(slope: Slope, t: float, y: Array, first: Array, h: float, tolerance: To
 
 
 def steps(
-    slope: Slope, t: float, y: Array, t_end: float, tolerance: Tolerance, length: float | None = None
+    slope: Slope, t: float, y: Array, t_end: float, tolerance: Tolerance, length: float | None = None,
+    one_step: Callable[..., Piece] = take,
 ) -> Iterator[Piece]:  # fmt: skip
     """Yield the steps from (t, y) to a time whose errors are small enough; the last one ends there.
 
-    `length` is that of the first one that is tried, s, where something is known of it.
+    `length` is that of the first one that is tried, s, where something is known of it; `one_step` takes one as `take`.
 
     Raises
     ------
@@ -247,7 +248,7 @@ def steps(
     while t < t_end:
         left = t_end - t
         h, last = min(h, left), h >= left
-        piece = take(slope, t, y, first, h, tolerance)
+        piece = one_step(slope, t, y, first, h, tolerance)
         grown = h * growth(piece.error)
         if not piece.error <= 1.0:
             h = grown
@@ -256,13 +257,6 @@ def steps(
             continue
         yield piece
         t, y, first, h = t_end if last else piece.t_end, piece.end, piece.K[STAGES], grown
-
-
-def arrived(slope: Slope, t: float, y: Array, t_end: float, tolerance: Tolerance) -> Array:
-    """Return y at a time; errors see `steps`."""
-    for piece in steps(slope, t, y, t_end, tolerance):
-        y = piece.end
-    return y
 
 
 def first_length(slope: Slope, t: float, y: Array, first: Array, w: Array, longest: float) -> float:

@@ -4,7 +4,7 @@
 
 with the fundamental matrix Phi over a period and the field f at its end; dT, and the plane n across the flow in which
 the first point stays, only where the period is not given. How a motion is followed, and what its points are, is the
-caller's: `fundamental_matrix` (any system), `analysis.orbits` (systems from symbols).
+caller's: `fundamental_matrix` (any system, a given period), `analysis.orbits` (points y = (q, v)).
 """
 
 from __future__ import annotations

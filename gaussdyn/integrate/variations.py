@@ -1,130 +1,100 @@
-"""Motion of a phase with its derivative with respect to where it began, up to the condition that ends the phase.
+"""Motion of a phase with its derivative with respect to where it began.
 
-    y' = f(t, y),   Y' = (df/dy) Y,   Y = 1 where it begins,
+    y' = f(t, y),   Y' = (df/dy) Y,
 
-are integrated together, by the steps and the location of events of all motions (`dop853`,
-`event_driven.event_location`). How Y changes at an event says `saltation`.
+are integrated together along the steps of a run, by its own method (`dop853`) and its own kernels, whatever kind of
+system it is of: df/dy by differences of order 4. How Y changes at an event says `saltation`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Protocol
 
 import numpy as np
 
 from ..arrays import Array
-from .dop853 import Piece, Slope, Tolerance, steps, take
-from .event_driven.event_location import Crossing, Guarded, Search, Seen, polished
+from .dop853 import WIDTH, Piece, Slope, Tolerance, steps
+from .event_driven.compiled.phase_arrays import CompiledPhase
+from .event_driven.event_location import Search, Seen
 from .event_driven.guards import Guard
+from .recorded_arcs import Arc
 
 Dip = tuple[float, float, Guard | None]  # how low, when (s), of which condition
 NO_DIP: Dip = (math.inf, 0.0, None)
-LEFT = 1e-9  # SI: a condition that begins below this is raised until it is above
-NOISE = 1e-11  # SI: what a condition may be wrong by
-COARSER = 1e2  # times the tolerance of y: that of Y
-
-
-class Differentiated(Guarded, Protocol):
-    """A phase with derivatives; z = (y, Y row by row)."""
-
-    def slope(self, t: float, z: Array) -> Array:
-        """Return z'."""
-        ...
-
-    def look(self, t: float, z: Array) -> Seen:
-        """Return the conditions and their rates."""
-        ...
+RTOL = 1e-11  # local error per step of y, relative and absolute
+COARSER = 1e2  # times that: of Y
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Varied:
-    """What a motion came to.
+class VariedPhase:
+    """A phase with its derivative, z = (y, Y column by column)."""
 
-    Attributes
-    ----------
-    t : float
-        Its end, s.
-    y : Array, shape (n,)
-    Y : Array, shape (n, n) or (n, m)
-        dy / dy(begin) there, or what has become of the `Y` that was given.
-    found : Crossing or None
-        The condition that ended it.
-    times, states : Array, shape (m,) and (m, n)
-        Ends of its steps.
-    low : (float, float, Guard or None)
-        The lowest minimum of a condition inside, where it has one that is no end: value, time, which; inf if none has.
-    """
+    kernels: CompiledPhase
 
-    t: float
-    y: Array
-    Y: Array
-    found: Crossing | None
-    times: Array
-    states: Array
-    low: Dip
+    def slope(self, t: float, z: Array) -> Array:
+        """Return (y', Y').
 
+        Raises
+        ------
+        LinAlgError
+            At a pole of the reactions.
+        """
+        from .event_driven.compiled.phase_variations import vary
 
-def varied(
-    phase: Differentiated, t: float, y: Array, t_end: float, rtol: float, Y: Array | None = None,
-    length: float | None = None,
-) -> Varied:  # fmt: skip
-    """Follow a phase from (t, y) to a time, or to where it ends before.
+        lines = np.ascontiguousarray(z).reshape(-1, self.kernels.states)
+        out = np.empty_like(lines)
+        if vary(self.kernels.held, t, lines, out):
+            raise self.kernels.broken("a trial is beyond a pole")
+        return out.ravel()
 
-    Parameters
-    ----------
-    rtol : float
-        Local error per step, relative and absolute; a hundred times of that for Y.
-    Y : Array, shape (n, m), optional
-        Directions in which it is displaced at the beginning; by default all, Y = 1.
-    length : float, optional
-        Of the first step that is tried, s.
+    def take(self, slope: Slope, t: float, z: Array, first: Array, h: float, tolerance: Tolerance) -> Piece:
+        """Return one step, as `dop853.take`."""
+        from .event_driven.compiled.phase_variations import take_varied
 
-    Raises
-    ------
-    NoStep
-        No step is short enough.
-    """
-    n, low, found = len(y), NO_DIP, None
-    begin = np.eye(n) if Y is None else Y
-    z, seen = np.concatenate([y, begin.ravel()]), phase.look(t, y)
-    tolerance = Tolerance(max(rtol, 3e-14), rtol * np.concatenate([np.full(n, 1.0), np.full(begin.size, COARSER)]))
-    offset = np.where(seen.g > LEFT, 0.0, LEFT - np.minimum(seen.g, 0.0))
-    times, states = [t], [y]
-    for piece in steps(phase.slope, t, z, t_end, tolerance, length):
-        search = Search(phase, _along(phase, piece), offset, np.full(len(offset), NOISE))
-        before, seen = seen, phase.look(piece.t_end, piece.end)
-        found, _ = search.first(before, seen)
-        low = min(low, _dip(search, before, seen if found is None else search.look(found.t)), key=itemgetter(0))
-        t, z = piece.t_end, piece.end
-        if found is not None:
-            redo = _shorter(phase.slope, piece, tolerance)
-            t, z = polished(piece, redo, phase.look, found, float(offset[found.k]))
-        times.append(t)
-        states.append(z[:n].copy())
-        if found is not None:
-            break
-        offset = np.where(seen.g > LEFT, 0.0, offset)
-    t = t if found is not None else t_end
-    return Varied(t, z[:n].copy(), z[n:].reshape(begin.shape), found, np.array(times), np.array(states), low)
+        K, end = np.empty((WIDTH + 1, len(z))), np.empty(len(z))
+        K[0] = first
+        error = take_varied(self.kernels.held, t, h, z, K, end, *tolerance)
+        if error == np.inf and not isinstance(said := self.kernels.broken(""), np.linalg.LinAlgError):
+            raise said
+        return Piece(slope, t, h, z, end, K[:WIDTH], error, 0.0)
 
+    def look(self, t: float, z: Array) -> Seen:
+        """Return the conditions and their rates."""
+        kernels = self.kernels
+        return kernels.bare(t, np.concatenate((z[: kernels.states], np.zeros(kernels.size - kernels.states))))
 
-def _along(phase: Differentiated, piece: Piece) -> Callable[[float], Seen]:
-    return lambda t: phase.look(t, piece.at(t))
+    def along(self, arcs: Sequence[Arc], Y: Array, lowest: bool = False) -> tuple[Array, Dip]:
+        """Return what has become of the derivative Y, shape (n, m), after some arcs, and `dip` over all of them.
 
+        Parameters
+        ----------
+        lowest : bool
+            Whether minima of conditions are looked for.
 
-def _shorter(slope: Slope, piece: Piece, tolerance: Tolerance) -> Callable[[float], Piece]:
-    return lambda h: take(slope, piece.t, piece.y, piece.K[0], h, tolerance)
+        Raises
+        ------
+        NoStep
+            No step is short enough.
+        """
+        n, low, Z = self.kernels.states, NO_DIP, Y.T.ravel()
+        atol = RTOL * np.concatenate((np.ones(n), np.full(Y.size, COARSER)))
+        for arc in arcs:
+            z = np.concatenate((arc.q[0], arc.v[0], Z))
+            for piece in steps(self.slope, arc.t, z, arc.t_end, Tolerance(RTOL, atol), arc.h, self.take):
+                low = min(low, self.dip(piece), key=itemgetter(0)) if lowest else low
+                Z = piece.end[n:]
+        return Z.reshape(-1, n).T.copy(), low
 
-
-def _dip(search: Search, before: Seen, after: Seen) -> Dip:
-    """Return the lowest minimum of a condition between two points, when, and of which."""
-    middle, found = search.look(0.5 * (before.t + after.t)), NO_DIP
-    for k, guard in enumerate(search.phase.guards):
-        for a, b in ((before, middle), (middle, after)):
-            if search.offset[k] == 0.0 and (dip := search.lowest(a, b, k)) is not None and dip[1] < found[0]:
-                found = (dip[1], dip[0], guard)
-    return found
+    def dip(self, piece: Piece) -> Dip:
+        """Return the lowest minimum of a condition inside a step: value, when and of which; inf where none has one."""
+        phase, found = self.kernels.phase, NO_DIP
+        before, after = self.look(piece.t, piece.y), self.look(piece.t_end, piece.end)
+        still = np.zeros(len(phase.guards))
+        search = Search(phase, lambda t: self.look(t, piece.at(t)), still, still)
+        for k in np.flatnonzero((before.rate < 0.0) & (after.rate > 0.0)).tolist():
+            if (low := search.lowest(before, after, k)) is not None and low[1] < found[0]:
+                found = low[1], low[0], phase.guards[k]
+        return found

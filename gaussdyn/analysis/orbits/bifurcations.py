@@ -15,12 +15,13 @@ from scipy.optimize import brentq
 
 from ...arrays import Array
 from ...errors import InputError
+from ...mechanics.lagrangian.system import LagrangianSystem
 from .corrector import Change, Corrector, closed_at
 from .periodic_orbit import Orbit, rest_point
-from .symbolic_phases import Phases
+from .variational_flow import system_of
 
 
-def hopf(phases: Phases, parameter: str, low: float, high: float, start: Any) -> Change:
+def hopf(system: LagrangianSystem, parameter: str, low: float, high: float, start: Any) -> Change:
     """Locate where a pair of eigenvalues of an equilibrium in slip crosses the imaginary axis.
 
     Raises
@@ -28,11 +29,12 @@ def hopf(phases: Phases, parameter: str, low: float, high: float, start: Any) ->
     InputError
         The pair stays on one side: the real parts at both ends.
     """
+    system = system_of(system)
     place = {"y": np.array(start, dtype=float)}
 
     def real_part(p: float) -> float:
         """Return the greatest real part of a complex pair."""
-        found = rest_point(phases.but(**{parameter: p}), place["y"])
+        found = rest_point(system.with_params(**{parameter: p}), place["y"])
         place["y"] = found.y
         pair = found.eigenvalues[np.abs(found.eigenvalues.imag) > 1e-9]
         return float(pair.real.max()) if len(pair) else float(found.eigenvalues.real.max())
@@ -47,7 +49,7 @@ def hopf(phases: Phases, parameter: str, low: float, high: float, start: Any) ->
             f"Widen it: low={low - 0.5:g}, high={high + 0.5:g}.",
         )
     p = float(brentq(real_part, low, high, xtol=1e-14, rtol=8.9e-16))
-    eigenvalues = rest_point(phases.but(**{parameter: p}), place["y"]).eigenvalues
+    eigenvalues = rest_point(system.with_params(**{parameter: p}), place["y"]).eigenvalues
     return Change(kind="hopf", value=p, orbit=None, angle=float(np.abs(eigenvalues.imag).max()), size=abs(real_part(p)))
 
 
@@ -170,7 +172,7 @@ def _changed_events(corrector: Corrector, a: tuple[float, Orbit], b: tuple[float
             seen[p] = found
         orbit = seen[p]
         if not touching:
-            return _left(corrector.at(p), orbit, "crossing" if _counts(orbit)["crossing"] == most else "stop")
+            return _left(orbit, "crossing" if _counts(orbit)["crossing"] == most else "stop")
         return _touch(orbit) if orbit.signature == one.signature else -_touch(orbit)
 
     p = float(brentq(margin, pa, pb, xtol=4e-16, rtol=8.9e-16))
@@ -189,20 +191,12 @@ def _counts(orbit: Orbit) -> Counter[str]:
 
 def _touch(orbit: Orbit) -> float:
     """Return how far an orbit is from touching: the least slip inside a phase, or the shortest stick, squared."""
-    sticks = [float(one.t[-1] - one.t[0]) ** 2 for one in orbit.motion.stretches if "s" in one.mode]
+    sticks = [float(one.t[-1] - one.t[0]) ** 2 for one in orbit.motion.stretches if one.phase.sticks]
     found = [one.lowest for one in orbit.motion.stretches if one.lowest_of is not None and one.lowest_of.kind == "stop"]
     return min([*sticks, *found], default=1.0)
 
 
-def _left(phases: Phases, orbit: Orbit, kind: str) -> float:
+def _left(orbit: Orbit, kind: str) -> float:
     """Return the friction that is left (< 0: lacks) where slip vanishes, at the event nearest to the border."""
-    found = [1.0]
-    for one in orbit.motion.passages:
-        if one.kind != kind:
-            continue
-        k = next(j for j, letter in enumerate(one.before) if letter != one.after[j])
-        held = one.before[:k] + "s" + one.before[k + 1 :]
-        values = phases.values(held, one.t, one.y.tolist())
-        left = [x for g, x in zip(phases.phase(held).guards, values, strict=True) if g.k == k and g.kind == "slip"]
-        found.append(min(left))
-    return min(found, key=abs)
+    ones = [one for one in orbit.motion.passages if one.kind == kind]
+    return min([1.0, *(one.phase.friction_left(one.t, one.y, one.id) for one in ones)], key=abs)

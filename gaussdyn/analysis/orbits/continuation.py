@@ -16,11 +16,13 @@ from ..._show import brief
 from ...arrays import Array, scalar
 from ...errors import InputError
 from ...integrate.run.interrupts import interruptible
+from ...mechanics.lagrangian.system import LagrangianSystem
+from ...mechanics.scene import Scene
 from ...mends import one_of
 from .bifurcations import between, hopf
 from .corrector import Change, Corrector, closed_at, size_of
 from .periodic_orbit import Orbit
-from .symbolic_phases import Phases
+from .variational_flow import system_of
 
 COLLAPSED = 0.03  # of the largest orbit: smaller ones are taken for the end in a Hopf bifurcation
 EASY = 4  # corrections
@@ -55,21 +57,21 @@ class Branch:
 
 @interruptible
 def branch_of_orbits(
-    phases: Phases, orbit: Orbit, parameter: str, low: float, high: float, *,
-    period: Callable[[Phases], float] | None = None, step: float = 0.0, most: int = 400,
+    system: LagrangianSystem | Scene, orbit: Orbit, parameter: str, low: float, high: float, *,
+    period: Callable[[LagrangianSystem], float] | None = None, step: float = 0.0, most: int = 400,
     progress: Callable[[float], None] | None = None,
 ) -> Branch:  # fmt: skip
     """Follow an orbit over a range of a parameter, both ways.
 
     Parameters
     ----------
-    phases : Phases
+    system : LagrangianSystem, or Scene with one
         With the parameters of the orbit.
     orbit : Orbit
     parameter : str
     low, high : float
     period : callable, optional
-        Phases -> period of what drives it; needed for forced orbits.
+        System -> period of what drives it; needed for forced orbits.
     step : float
         First step along the branch; 1/60 of the range by default.
     most : int
@@ -82,14 +84,14 @@ def branch_of_orbits(
     InputError
         An unknown parameter, an empty range, an orbit outside of it.
     """
-    phases = Phases.of(phases)
-    p0, low, high = _range_around(phases, parameter, low, high)
+    system = system_of(system)
+    p0, low, high = _range_around(system, parameter, low, high)
     if not orbit.autonomous and period is None:
         raise InputError(
             "period",
             None,
-            "a function: phases -> period of the drive",
-            "Write period=lambda phases: 2 * numpy.pi / omega.",
+            "a function: system -> period of the drive",
+            "Write period=lambda system: 2 * numpy.pi / system.params['omega'].",
         )
     parts, reached = [], {"low": p0, "high": p0}
 
@@ -100,7 +102,7 @@ def branch_of_orbits(
             progress((reached["high"] - reached["low"]) / (high - low))
 
     for direction in (-1.0, 1.0):
-        corrector = Corrector(phases, parameter, low, high, orbit.autonomous, period, t=orbit.t, scale=high - low)
+        corrector = Corrector(system, parameter, low, high, orbit.autonomous, period, t=orbit.t, scale=high - low)
         side = _Side(corrector, orbit, p0, direction, step or 1.0 / 60.0)
         end = side.follow(most, tell)
         parts.append((side.found, end, corrector.changes))
@@ -108,15 +110,15 @@ def branch_of_orbits(
     orbits = [*(one for _, one in reversed(left[1:])), *(one for _, one in right)]
     found = [*(_reversed(one) for one in reversed(before)), *after]
     return Branch(
-        parameter=parameter, unit=phases.system.units[parameter],
+        parameter=parameter, unit=system.units[parameter],
         values=np.array([*(p for p, _ in reversed(left[1:])), *(p for p, _ in right)]), orbits=tuple(orbits),
         changes=tuple(found), ends=(end_left, end_right),
     )  # fmt: skip
 
 
-def _range_around(phases: Phases, parameter: str, low: float, high: float) -> tuple[float, float, float]:
+def _range_around(system: LagrangianSystem, parameter: str, low: float, high: float) -> tuple[float, float, float]:
     """Return the value of a parameter in a range of it, and its ends, as numbers; see `branch_of_orbits`."""
-    values = phases.system.params
+    values = system.params
     if parameter not in values:
         raise InputError("parameter", repr(parameter), ", ".join(values), one_of("parameter", parameter, values))
     low, high = scalar(f"low of {parameter}", low), scalar(f"high of {parameter}", high)
@@ -253,13 +255,12 @@ def _anchored(corrector: Corrector, orbit: Orbit, p: float, X: Array) -> Array:
     """Return the unknowns with a first point that is far from all events, where the old one is not."""
     if not corrector.autonomous:
         return X
-    phases, best = corrector.at(p), (-np.inf, orbit.y)
-    first = min(phases.values(orbit.motion.mode, orbit.t, orbit.y.tolist()), default=np.inf)
+    best, first = (-np.inf, orbit.y), orbit.motion.phase.least(orbit.t, orbit.y)
     for one in orbit.motion.stretches:
-        if "s" in one.mode:
+        if one.phase.sticks:
             continue
         for t, y in zip(one.t.tolist(), one.y, strict=True):
-            least = min(phases.values(one.mode, t, y.tolist()), default=np.inf)
+            least = one.phase.least(t, y)
             if least > best[0]:
                 best = (least, y)
     if first >= 0.3 * best[0]:
@@ -285,7 +286,7 @@ def _hopf_end(corrector: Corrector, found: list[tuple[float, Orbit]]) -> str:
     guess = p2 - size_of(two) ** 2 / slope
     width = 4.0 * abs(guess - p2) + 1e-6
     try:
-        change = hopf(corrector.phases, corrector.parameter, guess - width, guess + width, 0.5 * (two.low + two.high))
+        change = hopf(corrector.system, corrector.parameter, guess - width, guess + width, 0.5 * (two.low + two.high))
     except InputError as error:
         return f"small orbits at {corrector.parameter} = {p2:.9g}; {error}"
     corrector.changes.append(change)

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
+from ...mechanics.lagrangian.system import LagrangianSystem
 from .periodic_orbit import Orbit, close_orbit
-from .symbolic_phases import Phases
-from .variational_flow import Flow, flow
+from .variational_flow import Flow, end_of, flow, phase_at
 
 DIFFERENCE = 1e-6  # relative step of the parameter for derivatives with respect to it
 CORRECTIONS = 12
@@ -57,7 +57,7 @@ class Corrector:
 
     Attributes
     ----------
-    phases : Phases
+    system : LagrangianSystem
     parameter : str
     low, high : float
     autonomous : bool
@@ -67,25 +67,25 @@ class Corrector:
         Of the parameter in arclength.
     """
 
-    phases: Phases
+    system: LagrangianSystem
     parameter: str
     low: float
     high: float
     autonomous: bool
-    period: Callable[[Phases], float] | None
+    period: Callable[[LagrangianSystem], float] | None
     t: float = 0.0
     scale: float = 1.0
     changes: list[Change] = field(default_factory=list)
 
-    def at(self, p: float) -> Phases:
-        """Return the phases for a value of the parameter."""
-        return self.phases.but(**{self.parameter: p})
+    def at(self, p: float) -> LagrangianSystem:
+        """Return the system for a value of the parameter."""
+        return self.system.with_params(**{self.parameter: p})
 
-    def unpack(self, X: Array) -> tuple[Phases, Array, float]:
-        """Return phases, first point and period of unknowns."""
-        n, phases = 2 * self.phases.n, self.at(float(X[-1]) * self.scale)
-        T = float(X[n]) if self.autonomous else self.period(phases) if self.period else 1.0
-        return phases, X[:n], T
+    def unpack(self, X: Array) -> tuple[LagrangianSystem, Array, float]:
+        """Return system, first point and period of unknowns."""
+        n, system = 2 * self.system.nq, self.at(float(X[-1]) * self.scale)
+        T = float(X[n]) if self.autonomous else self.period(system) if self.period else 1.0
+        return system, X[:n], T
 
     def pack(self, orbit: Orbit, p: float) -> Array:
         """Return the unknowns of an orbit."""
@@ -93,43 +93,47 @@ class Corrector:
 
     def run(self, X: Array) -> Flow:
         """Return the motion over one period."""
-        phases, y, T = self.unpack(X)
-        return flow(phases, self.t, y, self.t + T)
+        system, y, T = self.unpack(X)
+        return flow(system, self.t, y, self.t + T)
 
-    def system(self, X: Array, anchor: Array, normal: Array) -> tuple[Array, Array]:
+    def end(self, X: Array) -> Array:
+        """Return where that motion ends."""
+        system, y, T = self.unpack(X)
+        return end_of(system, self.t, y, self.t + T)
+
+    def equations(self, X: Array, anchor: Array, normal: Array) -> tuple[Array, Array]:
         """Return what must vanish for an orbit, and its derivatives, shape (m - 1,) and (m - 1, m)."""
-        n, found = 2 * self.phases.n, self.run(X)
+        n, found = 2 * self.system.nq, self.run(X)
         h = DIFFERENCE * max(1.0, abs(X[-1]))
         step = np.zeros(len(X))
         step[-1] = h
-        by_p = (self.run(X + step).y - self.run(X - step).y) / (2.0 * h)
+        by_p = (self.end(X + step) - self.end(X - step)) / (2.0 * h)
         rows = n + int(self.autonomous)
         F, J = np.zeros(rows), np.zeros((rows, len(X)))
         F[:n], J[:n, :n], J[:n, -1] = found.y - X[:n], found.Phi - np.eye(n), by_p
         if self.autonomous:
-            phases, _, _ = self.unpack(X)
-            J[:n, n] = phases.field(found.mode, found.t, found.y.tolist())
+            J[:n, n] = found.phase.rate(found.t, found.y)
             F[n], J[n, :n] = normal @ (X[:n] - anchor), normal
         return F, J
 
     def normal(self, X: Array) -> Array:
         """Return the direction of the flow at the first point."""
-        phases, y, _ = self.unpack(X)
-        f = phases.field(phases.mode_at(self.t, y.tolist()), self.t, y.tolist())
+        system, y, _ = self.unpack(X)
+        f = phase_at(system, self.t, y).rate(self.t, y)
         return f / max(float(np.linalg.norm(f)), 1e-300)
 
     def tangent(self, X: Array, along: Array | None) -> Array:
         """Return the unit tangent of the branch, in the direction of `along`."""
-        _, J = self.system(X, X[: 2 * self.phases.n], self.normal(X))
+        _, J = self.equations(X, X[: 2 * self.system.nq], self.normal(X))
         t = np.linalg.svd(J)[2][-1]
         sign = 1.0 if along is None else np.sign(t @ along) or 1.0
         return np.asarray(sign * t)
 
     def corrected(self, X: Array, base: Array, tangent: Array, ds: float) -> tuple[Array, int] | None:
         """Return the point of the branch at arclength ds from base, and how many corrections it took."""
-        anchor, normal = base[: 2 * self.phases.n], self.normal(base)
+        anchor, normal = base[: 2 * self.system.nq], self.normal(base)
         for k in range(CORRECTIONS):
-            F, J = self.system(X, anchor, normal)
+            F, J = self.equations(X, anchor, normal)
             F = np.append(F, tangent @ (X - base) - ds)
             A = np.vstack([J, tangent])
             if np.abs(F).max() <= EXACT * max(1.0, float(np.abs(X).max())):
@@ -144,17 +148,17 @@ class Corrector:
 
     def orbit(self, X: Array) -> Orbit:
         """Return the orbit of unknowns that are solved, or nearly."""
-        phases, y, T = self.unpack(X)
-        return close_orbit(phases, y, T, t=self.t, autonomous=self.autonomous)
+        system, y, T = self.unpack(X)
+        return close_orbit(system, y, T, t=self.t, autonomous=self.autonomous)
 
 
 def closed_at(corrector: Corrector, p: float, *near: Orbit) -> Orbit | None:
     """Return the orbit for a value of the parameter, corrected from one of those near."""
-    phases = corrector.at(p)
+    system = corrector.at(p)
     for orbit in near:
-        T = orbit.period if corrector.autonomous else corrector.period(phases) if corrector.period else orbit.period
+        T = orbit.period if corrector.autonomous else corrector.period(system) if corrector.period else orbit.period
         try:
-            return close_orbit(phases, orbit.y, T, t=corrector.t, autonomous=corrector.autonomous)
+            return close_orbit(system, orbit.y, T, t=corrector.t, autonomous=corrector.autonomous)
         except InputError:
             continue
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from scipy.optimize import brentq
 from ..._show import brief
 from ...arrays import Array, vector
 from ...errors import InputError
-from ...integrate.dop853 import Tolerance, arrived
+from ...integrate.dop853 import Tolerance, take
 from ...integrate.run.interrupts import interruptible
 from ...integrate.shooting import Shot, closed
-from .symbolic_phases import Phases
-from .variational_flow import Flow, Stretch, flow
+from ...mechanics.lagrangian.system import LagrangianSystem
+from ...mechanics.scene import Scene
+from .variational_flow import Flow, MovingPhase, Stretch, autonomous, end_of, flow, phase_at, system_of
 
 CLOSED = 1e-11
 SETTLE, LOOK = 30.0, 12.0  # times the slowest natural time scale: how long a motion settles, and a return is looked for
@@ -84,47 +86,45 @@ class Orbit:
     @property
     def sticks(self) -> bool:
         """Whether it has a phase of stick."""
-        return any("s" in one.mode for one in self.motion.stretches)
+        return any(one.phase.sticks for one in self.motion.stretches)
 
 
-def extremes(phases: Phases, motion: Flow) -> tuple[Array, Array]:
+def extremes(motion: Flow) -> tuple[Array, Array]:
     """Return least and greatest values of every component of y along a motion, each shape (2 n,)."""
     nodes = np.concatenate([one.y for one in motion.stretches])
     low, high = nodes.min(axis=0), nodes.max(axis=0)
     for one in motion.stretches:
-        rates = np.array([phases.field(one.mode, t, y) for t, y in zip(one.t.tolist(), one.y.tolist(), strict=True)])
+        rates = np.array([one.phase.rate(t, y) for t, y in zip(one.t.tolist(), one.y, strict=True)])
         for k, i in np.argwhere(rates[:-1] * rates[1:] < 0.0):
-            y = _turning(phases, one, int(k), int(i))
+            y = _turning(one, int(k), int(i))
             low, high = np.minimum(low, y), np.maximum(high, y)
     return low, high
 
 
-def _turning(phases: Phases, one: Stretch, k: int, i: int) -> Array:
+def _turning(one: Stretch, k: int, i: int) -> Array:
     """Return the state between nodes k and k + 1 where component i turns."""
-    t0, y0 = float(one.t[k]), one.y[k]
+    t0, y0, h = float(one.t[k]), np.asarray(one.y[k]), float(one.t[k + 1] - one.t[k])
+    step = partial(take, one.phase.rate, t0, y0, one.phase.rate(t0, y0), tolerance=Tolerance(0.0, np.ones(len(y0))))
+    piece = step(h)
 
-    tolerance = Tolerance(1e-11, np.full(len(y0), 1e-12))
+    def slope(t: float) -> float:
+        """Return the rate of component i within the step."""
+        return float(one.phase.rate(t, piece.at(t))[i])
 
-    def field(t: float, y: Array) -> Array:
-        """Return y'."""
-        return np.array(phases.field(one.mode, t, y.tolist()))
-
-    def at(t: float) -> Array:
-        """Return the state at t, integrated from the node."""
-        return arrived(field, t0, y0, t, tolerance)
-
-    t = brentq(lambda t: float(phases.field(one.mode, t, at(t).tolist())[i]), t0, float(one.t[k + 1]), xtol=1e-9)
-    return at(float(t))
+    if slope(t0) * slope(t0 + h) > 0.0:
+        return y0
+    there: Array = step(brentq(slope, t0, t0 + h, xtol=1e-9) - t0).end
+    return there
 
 
 def close_orbit(
-    phases: Phases, y: Array, period: float, *, t: float = 0.0, autonomous: bool, rtol: float = 1e-12
+    system: LagrangianSystem | Scene, y: Array, period: float, *, t: float = 0.0, autonomous: bool, rtol: float = 1e-12
 ) -> Orbit:
     """Correct a motion that nearly closes until it does.
 
     Parameters
     ----------
-    phases : Phases
+    system : LagrangianSystem, or Scene with one
     y : array_like, shape (2 n,)
         Near a point of the orbit.
     period : float
@@ -138,26 +138,26 @@ def close_orbit(
     InputError
         It does not close: by how much it misses.
     """
-    phases = Phases.of(phases)
-    y = vector("y", y, 2 * phases.n)
+    system = system_of(system)
+    y = vector("y", y, 2 * system.nq)
 
     def follow(at: Array, length: float) -> Shot[Flow]:
         """Return the motion over a period, and by how much it misses."""
-        found = flow(phases, t, at, t + length, rtol=rtol)
-        rate = np.array(phases.field(found.mode, found.t, found.y.tolist())) if autonomous else None
+        found = flow(system, t, at, t + length, rtol=rtol)
+        rate = found.phase.rate(found.t, found.y) if autonomous else None
         return Shot(found.y - at, found.Phi, max(1.0, float(np.abs(at).max())), found, rate)
 
-    normal, words = _rate(phases, t, y), f"a motion from {y.tolist()}"
+    normal, words = _rate(phase_at(system, t, y), t, y), f"a motion from {y.tolist()}"
     at, length, shot = closed(
         follow, np.add, y, period, tol=CLOSED, normal=normal if autonomous else None, words=words,
         mend="Write another start= or period=.",
     )  # fmt: skip
-    return _orbit(phases, t, at, length, shot.motion, autonomous)
+    return _orbit(system, t, at, length, shot.motion, autonomous)
 
 
-def _rate(phases: Phases, t: float, y: Array) -> Array:
+def _rate(phase: MovingPhase, t: float, y: Array) -> Array:
     """Return the direction of motion y' / |y'| at a point, which must not be an equilibrium."""
-    f = phases.field(phases.mode_at(t, y.tolist()), t, y.tolist())
+    f = phase.rate(t, y)
     size = float(np.linalg.norm(f))
     if size < 1e-9:
         raise InputError(
@@ -169,19 +169,19 @@ def _rate(phases: Phases, t: float, y: Array) -> Array:
     return f / size
 
 
-def _orbit(phases: Phases, t: float, y: Array, period: float, found: Flow, autonomous: bool) -> Orbit:
+def _orbit(system: LagrangianSystem, t: float, y: Array, period: float, found: Flow, autonomous: bool) -> Orbit:
     """Return a closed motion as an orbit: its multipliers, extremes, and by how much it misses itself."""
-    rate = float(np.abs(phases.field(found.mode, found.t, found.y.tolist())).max())
+    rate = float(np.abs(found.phase.rate(found.t, found.y)).max())
     if autonomous and not found.passages and rate <= 1e-7 * max(1.0, float(np.abs(y).max())):
         raise InputError("orbit", f"a motion that ends in the equilibrium {y.tolist()}", "a motion that closes",
                          "Orbits of a continuum shrink to its centre, too: write period=...")  # fmt: skip
     m = np.linalg.eigvals(found.Phi).astype(complex)
     order = np.argsort(-np.abs(m), kind="stable")
-    low, high = extremes(phases, found)
+    low, high = extremes(found)
     return Orbit(
         t=t, y=y.copy(), period=float(period), multipliers=m[order], Phi=found.Phi, motion=found,
         autonomous=autonomous, miss=float(np.abs(found.y - y).max()), low=low, high=high,
-        params=dict(phases.system.params),
+        params=dict(system.params),
     )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def periodic_orbit(
 
     Parameters
     ----------
-    system : LagrangianSystem, Scene with one, or Phases
+    system : LagrangianSystem, or Scene with one
     start : array_like, shape (2 n,)
         (q, v) at t = 0.
     period : float, optional
@@ -213,43 +213,39 @@ def periodic_orbit(
     InputError
         No period where one is needed; no return is found; it does not close: by how much it misses.
     """
-    phases = Phases.of(system)
-    y = vector("start", start, 2 * phases.n)
-    autonomous = phases.autonomous()
-    if not autonomous and period is None:
+    system = system_of(system)
+    y = vector("start", start, 2 * system.nq)
+    free = autonomous(system)
+    if not free and period is None:
         raise InputError("period", None, "the period of what drives it, s", "Write period=2 * numpy.pi / omega.")
-    if not autonomous and period is not None:
-        _check_period(phases, y, period)
+    if not free and period is not None:
+        _check_period(system, y, period)
     unit = period if period is not None else 2.0 * np.pi
     wait = SETTLE * unit if settle is None else settle
-    if not autonomous:
-        wait = np.ceil(wait / unit) * unit
-        y = flow(phases, 0.0, y, wait, rtol=1e-10).y if wait else y
-        return close_orbit(phases, y, unit, autonomous=False, rtol=rtol)
-    y = flow(phases, 0.0, y, wait, rtol=1e-10).y if wait else y
+    wait = wait if free else np.ceil(wait / unit) * unit
+    y = end_of(system, 0.0, y, wait, rtol=1e-10) if wait else y
+    if not free:
+        return close_orbit(system, y, unit, autonomous=False, rtol=rtol)
     if period is not None and not wait:
-        return close_orbit(phases, y, period, autonomous=True, rtol=rtol)
-    y, guess = _return(phases, y, LOOK * unit)
-    return close_orbit(phases, y, guess, autonomous=True, rtol=rtol)
+        return close_orbit(system, y, period, autonomous=True, rtol=rtol)
+    y, guess = _return(system, y, LOOK * unit)
+    return close_orbit(system, y, guess, autonomous=True, rtol=rtol)
 
 
-def _check_period(phases: Phases, y: Array, period: float) -> None:
+def _check_period(system: LagrangianSystem, y: Array, period: float) -> None:
     """Raise InputError unless the field is the same after a period."""
     times = [0.137 * period * k for k in range(8)]
-    mode = phases.mode_at(0.0, y.tolist())
-    off = max(
-        float(np.abs(phases.field(mode, t + period, y.tolist()) - phases.field(mode, t, y.tolist())).max())
-        for t in times
-    )
+    phase = phase_at(system, 0.0, y)
+    off = max(float(np.abs(phase.rate(t + period, y) - phase.rate(t, y)).max()) for t in times)
     if off > 1e-9:
         raise InputError("period", f"{period:.12g} s, after which the field differs by {off:.3g}",
                          "the period of what drives it, or a multiple", "Write period=2 * numpy.pi / w.")  # fmt: skip
 
 
-def _return(phases: Phases, y: Array, look: float) -> tuple[Array, float]:
+def _return(system: LagrangianSystem, y: Array, look: float) -> tuple[Array, float]:
     """Return a point in slip of a motion that nearly repeats, and after how long."""
-    found = flow(phases, 0.0, y, look, rtol=1e-10)
-    slips = [one for one in found.stretches if "s" not in one.mode and len(one.t) > 2]
+    found = flow(system, 0.0, y, look, rtol=1e-10)
+    slips = [one for one in found.stretches if not one.phase.sticks and len(one.t) > 2]
     half = [one for one in slips if one.t[0] <= 0.5 * look] or slips
     if not half:
         raise InputError(
@@ -271,7 +267,7 @@ def _return(phases: Phases, y: Array, look: float) -> tuple[Array, float]:
             "a motion that goes on",
             "Drive it, or take friction away: --set mu=0.",
         )
-    height = (states - at) @ _rate(phases, t0, at)
+    height = (states - at) @ _rate(longest.phase, t0, at)
     for i in np.flatnonzero((height[:-1] < 0.0) & (height[1:] >= 0.0) & (t[1:] > t0 + 1e-3)):
         share = -height[i] / (height[i + 1] - height[i])
         near = states[i] + share * (states[i + 1] - states[i])
@@ -289,14 +285,14 @@ class RestPoint:
     Attributes
     ----------
     y : Array, shape (2 n,)
-    mode : str
+    phase : MovingPhase
     jacobian : Array, shape (2 n, 2 n)
     eigenvalues : array of complex
         By real part, falling.
     """
 
     y: Array
-    mode: str
+    phase: MovingPhase
     jacobian: Array
     eigenvalues: Any
 
@@ -306,37 +302,30 @@ class RestPoint:
         return bool((self.eigenvalues.real < 0.0).all())
 
 
-def rest_point(phases: Phases, start: Any, *, mode: str | None = None) -> RestPoint:
-    """Find where the field of a mode vanishes, by Newton's method.
+def rest_point(system: LagrangianSystem | Scene, start: Any) -> RestPoint:
+    """Find where the field of the phase in which a motion from `start` begins vanishes, by Newton's method.
 
     Raises
     ------
     InputError
-        It does not converge, or ends where the mode does not hold: with the numbers.
+        It does not converge, or ends where the phase does not hold: with the numbers.
     """
-    phases = Phases.of(phases)
-    y = vector("start", start, 2 * phases.n)
-    mode = mode or phases.mode_at(0.0, y.tolist())
-    f = phases.field(mode, 0.0, y.tolist())
+    system = system_of(system)
+    y = vector("start", start, 2 * system.nq)
+    phase = phase_at(system, 0.0, y)
+    f = phase.rate(0.0, y)
     for _ in range(50):
-        step = np.linalg.lstsq(jacobian(phases, mode, 0.0, y), -f, rcond=1e-13)[0]
+        step = np.linalg.lstsq(phase.jacobian(0.0, y), -f, rcond=1e-13)[0]
         y = y + step
-        f = phases.field(mode, 0.0, y.tolist())
+        f = phase.rate(0.0, y)
         if np.abs(step).max() <= 1e-15 * max(1.0, float(np.abs(y).max())):
             break
-    least = min(phases.values(mode, 0.0, y.tolist()), default=1.0)
+    least = phase.least(0.0, y)
     if not np.isfinite(f).all() or np.abs(f).max() > 1e-10 or least < 0.0:
-        given = f"mode {mode!r} at {y.tolist()}: |y'| = {np.abs(f).max():.3g}, least condition {least:.3g}"
+        given = f"mode {phase.mode!r} at {y.tolist()}: |y'| = {np.abs(f).max():.3g}, least condition {least:.3g}"
         raise InputError(
             "equilibrium", given, "a zero of the field where the mode holds", "Look for it: equilibria(system)."
         )
-    J = jacobian(phases, mode, 0.0, y)
+    J = phase.jacobian(0.0, y)
     eigenvalues = np.linalg.eigvals(J).astype(complex)
-    return RestPoint(y=y, mode=mode, jacobian=J, eigenvalues=eigenvalues[np.argsort(-eigenvalues.real)])
-
-
-def jacobian(phases: Phases, mode: str, t: float, y: Array) -> Array:
-    """Return df/dy of a mode."""
-    n = len(y)
-    values = phases.phase(mode).extended(t, *y.tolist(), *np.eye(n).ravel().tolist(), *phases.p)
-    return np.array(values[n:]).reshape(n, n)
+    return RestPoint(y=y, phase=phase, jacobian=J, eigenvalues=eigenvalues[np.argsort(-eigenvalues.real)])

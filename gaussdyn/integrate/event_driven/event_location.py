@@ -156,7 +156,7 @@ class Crossing:
 
 
 class Guarded(Protocol):
-    """What ends where a condition falls below zero: a `smooth_phase.Phase`, or one in symbols (`analysis.orbits`)."""
+    """What ends where a condition falls below zero: a `smooth_phase.Phase`."""
 
     @property
     def guards(self) -> Sequence[Guard]:

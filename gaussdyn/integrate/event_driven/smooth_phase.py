@@ -130,6 +130,12 @@ class Phase:
         for name, value in {**values, **known}.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def steady(self) -> bool:
+        """Whether it is the same all the time: no direction of slip turns, and reactions are unique."""
+        turning = any(len(mode.slip) > 1 or len(mode.roll) > 1 for mode in self.modes.values())
+        return not turning and not self.redundant
+
     def but(self, modes: Modes, rows: tuple[Row, ...]) -> Phase:
         """Return the phase with other modes where its rows are these."""
         return replace(self, modes=modes, rows=rows)

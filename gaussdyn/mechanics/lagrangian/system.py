@@ -331,6 +331,15 @@ class LagrangianSystem:
         other._evaluate, other.note = self._evaluate, self.note
         return other
 
+    def as_compiled(self) -> LagrangianSystem:
+        """Return the same system, interpreted only where its functions are too long to compile."""
+        if self._choice is not False:
+            return self
+        other = object.__new__(LagrangianSystem)
+        other._assign(self.model, self._values, None, self.name)
+        other._evaluate = other.evaluate
+        return other
+
     def latex(self) -> str:
         """Return the equations of motion and the constraints as an ``align*`` environment."""
         from .latex import latex

@@ -212,7 +212,7 @@ class CompiledPhase:
         made = cls.of(phase, accuracy, known)
         return None if made.laws is None else made
 
-    def _broken(self, words: str) -> BaseException:
+    def broken(self, words: str) -> BaseException:
         """Return why kernels have come to nothing: what Python raised, if they asked there, or a pole."""
         error = None if self.answers is None else self.answers.error(bool(self.answers.callback.answer[0]))
         error = self._bad_coefficient() if error is None else error
@@ -256,7 +256,7 @@ class CompiledPhase:
         step, lines = self.step, self._lines(most)
         self._set_out(t, q, v, h, end, stiff)
         code = cruise(self.held, lines)
-        if self.answers is not None and code == FAIL and interrupts(error := self._broken("")):
+        if self.answers is not None and code == FAIL and interrupts(error := self.broken("")):
             raise error
         now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found, _ = step.control.tolist()
         piece = self._piece(step.F.copy()) if code == EVENT else None
@@ -298,7 +298,7 @@ class CompiledPhase:
         self.step.offset[:] = offset
         cruise(self.held, lines)
         if not self.step.control.item(FOUND):
-            raise self._broken("a sample is beyond a pole")
+            raise self.broken("a sample is beyond a pole")
         return self.trail(lines[: int(self.step.control.item(TAKEN)) + 1].copy())
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:
@@ -332,7 +332,7 @@ class CompiledPhase:
 
         y, said = np.concatenate((q, v, np.zeros(self.size - len(q) - len(v)))), np.empty(SAID)
         if asked(self.held, t, y, said):
-            raise self._broken("a trial is beyond a pole")
+            raise self.broken("a trial is beyond a pole")
         return self._seen_last(t), said.item(LOADED), said.item(FREE)
 
     def _seen_last(self, t: float) -> Seen:
@@ -372,7 +372,7 @@ class CompiledPhase:
         if code == OUTSIDE:
             return None
         if code:
-            raise self._broken("a trial is beyond a pole")
+            raise self.broken("a trial is beyond a pole")
         return self.trail(line)
 
     def _put(self, t: float, y: Array, h: float) -> None:
@@ -396,7 +396,7 @@ class CompiledPhase:
 
         out = np.empty(self.size)
         if rates_at(self.held, t, y, out) or self.held.value.phase.room.info[SIDE] * side < 0.0:
-            raise self._broken("a trial is beyond a pole")
+            raise self.broken("a trial is beyond a pole")
         return out
 
     def joint_rows(self, t: float, q: Array, v: Array) -> Array:
@@ -406,7 +406,7 @@ class CompiledPhase:
         tables = self.held.value.phase
         y = np.concatenate((q, v, np.zeros(self.size - self.states)))
         failed = rates_at(self.held, t, y, np.empty(self.size))
-        if failed and not isinstance(error := self._broken(""), np.linalg.LinAlgError):  # beyond a pole rows are there
+        if failed and not isinstance(error := self.broken(""), np.linalg.LinAlgError):  # beyond a pole rows are there
             raise error
         first = [tables.start[k] for k, row in enumerate(self.phase.rows) if row.bilateral and row.level == "position"]
         J: Array = tables.room.J[first]
@@ -423,7 +423,7 @@ class CompiledPhase:
         w = len(self.step.offset)
         g, rate = np.empty(w), np.empty(w)
         if look(self.held, t, y, g, rate):
-            raise self._broken("a trial is beyond a pole")
+            raise self.broken("a trial is beyond a pole")
         for k, extent in self.borders:
             g[k] = extent.room(y[: self.phase.system.nq])
         return Seen(t, g, rate)
@@ -450,7 +450,7 @@ class CompiledPhase:
         self._put(t, y, h)
         self.step.K[0], self.step.control[WAY] = first, side
         if take(self.held):
-            raise self._broken("a trial is beyond a pole")
+            raise self.broken("a trial is beyond a pole")
         return self._piece()
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A2, kernel
+from ...._jit import A1, A2, kernel
 from ....arrays import Array
-from ...dop853 import WIDTH
-from ..event_location import Seen
-from ..guards import Guard
-from .phase_arrays import CompiledPhase
+from ...dop853 import STAGES, TIMES, WEIGHTS, WIDTH, combine, measure
 from .phase_rhs import slope
 from .records import PhaseTables, Voyage
 
 SHIFT = 1e-3  # of the largest coordinate or velocity, at least 1: how far displaced states are, to order 4
 
-AT, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0)  # of a derivative of order 4
+AT, OF_BOTH = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0)  # of a derivative of order 4
 ASIDE, OF_SIDE, OF_BASE = (1.0, 2.0, 3.0, 4.0), (4.0, -3.0, 4.0 / 3.0, -0.25), -25.0 / 12.0  # from one side, of order 4
 FAILED = 2
 
@@ -41,7 +38,7 @@ def differ(voyage: Voyage, t: float, z: Array, out: Array, k: int, h: float, sid
     for j in range(n):
         out[k, j] = side * OF_BASE / h * out[0, j]
     for s in range(4):
-        far, weight = (side * ASIDE[s] * h, side * OF_SIDE[s] / h) if side else (AT[s] * h, WEIGHTS[s] / h)
+        far, weight = (side * ASIDE[s] * h, side * OF_SIDE[s] / h) if side else (AT[s] * h, OF_BOTH[s] / h)
         for j in range(n):
             y[j] = z[0, j] + far * z[k, j]
         if slope(phase, t, y, rates):
@@ -82,31 +79,21 @@ def vary(voyage: Voyage, t: float, z: Array, out: Array) -> int:
     return 0
 
 
-class VariedPhase:
-    """What `variations.varied` follows up to a given time."""
+@kernel(f"float64(Voyage, float64, float64, {A1}, {A2}, {A1}, float64, {A1})", borrows=True, entry=True)
+def take_varied(voyage: Voyage, t: float, h: float, z: Array, K: Array, end: Array, rtol: float, atol: Array) -> float:
+    """Take one step of z = (y, Y column by column) with the slope K[0]: fill in K up to 12, and the end.
 
-    __slots__ = ("kernels",)
-    guards: tuple[Guard, ...] = ()
-    redundant = False
-
-    def __init__(self, kernels: CompiledPhase) -> None:
-        self.kernels = kernels
-
-    def slope(self, t: float, z: Array) -> Array:
-        """Return (y', Y'), of z = (y, Y row by row).
-
-        Raises
-        ------
-        LinAlgError
-            At a pole of the reactions.
-        """
-        n = self.kernels.states
-        lines, out = np.empty((2, len(z) // n, n))
-        lines[0], lines[1:] = z[:n], z[n:].reshape(n, -1).T
-        if vary(self.kernels.held, t, lines, out):
-            raise np.linalg.LinAlgError("a trial is beyond a pole")
-        return np.concatenate([out[0], out[1:].T.ravel()])
-
-    def look(self, t: float, z: Array) -> Seen:
-        """Return no conditions."""
-        return Seen(t, np.zeros(0), np.zeros(0))
+    Return its error over the tolerance, inf beyond a pole. The last line of K is work space.
+    """
+    table, size, n = voyage.step.table, len(z), voyage.phase.nq + voyage.phase.nv
+    lines = size // n
+    for s in range(1, STAGES + 1):
+        line, many = (s, s) if s < STAGES else (WEIGHTS, STAGES)
+        combine(table, line, many, h, z, K, size, end)
+        if vary(voyage, t + table[TIMES, s] * h, end.reshape((lines, n)), K[s].reshape((lines, n))):
+            return np.inf
+        if s == STAGES - 1:
+            for j in range(size):
+                K[WIDTH, j] = end[j]
+    error: float = measure(table, h, z, K, K[WIDTH], end, rtol, atol)[0]
+    return error

@@ -39,6 +39,7 @@ from ..primitives import (
     plane,
     put,
     seen_from,
+    to_axes,
     unit,
 )
 from ..rim_kinematics import CROSSING, DISC_PLANE, ZERO
@@ -56,6 +57,7 @@ from ..solids import (
     face_label,
     farthest_corner,
     links_of,
+    loop_of,
     normal_of,
     offset_of,
     over_face,
@@ -82,6 +84,9 @@ NEARLY = 0.1  # sine up to which a side that crosses an edge is held by the ends
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"
 Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limit, border
+RIM_AT = f"Tuple((float64, int64, int64, {V3}, float64))"
+Rim = tuple[float, int, int, Vector, float]
+"""Gap of a rim of a cylinder from an edge (-1e300 without), edge, rim, normal in space, where on the edge."""
 
 
 @kernel(f"boolean({A2}, {LABEL})", borrows=True)
@@ -173,7 +178,7 @@ def corners_on_cap(world: Array, solids: Array, on: Plane, room: Array, found: A
     for k in range(count_of(solids, block, 0)):
         p = corner_of(solids, block, k)
         q = placed_back(room, p)
-        if s * q[2] - world[j, HALF_LENGTH] <= limit and s * q[2] > 0.0 and q[0] * q[0] + q[1] * q[1] <= R * R:
+        if s * q[2] - world[j, HALF_LENGTH] <= limit and q[0] * q[0] + q[1] * q[1] <= R * R:
             label = (i, k, j, CAP + cap)
             put(found, BALL_PLANE, label, ball(p, 0.0), plane(unit(2, s * world[j, HALF_LENGTH]), unit(2, s)))
 
@@ -189,7 +194,7 @@ def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array
     for e in range(count_of(solids, block, 1)):
         middle, u, half = edge_of(solids, block, e)
         q, w = placed_back(room, middle), turned_back(room, u)
-        if s * q[2] - abs(w[2]) * half - world[j, HALF_LENGTH] > limit or (s * q[2] <= 0.0 and e != known):
+        if s * q[2] - abs(w[2]) * half - world[j, HALF_LENGTH] > limit:
             continue
         edge = line(middle, u, 0.0)
         cut, first, last = line_over_cap(world, j, cap, i, edge)
@@ -201,18 +206,18 @@ def edges_on_cap(world: Array, solids: Array, on: Plane, known: int, room: Array
                 put_rim_on_line(label, world, edge, n, t, found)
 
 
-@kernel(f"Tuple((float64, int64, int64, {V3}, float64))({A2}, {A2}, int64, int64, {A2})", borrows=True)
-def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[float, int, int, Vector, float]:
-    """Return the largest gap of a rim of cylinder j from an edge of solid i, edge, rim, normal, where on the edge.
+@kernel(f"{RIM_AT}({A2}, {A2}, UniTuple(int64, 3), {V3}, {RIM_AT}, {A2})", borrows=True)
+def better_rim(
+    world: Array, solids: Array, where: tuple[int, int, int], guess: Vector, best: Rim, room: Array
+) -> Rim:  # fmt: skip
+    """Return the rim and the edge that are farthest apart, of the best so far and edges at a corner.
 
-    The rim is the one that is towards the solid; where the way out is nearly across the axis it may be either.
+    where: solid, cylinder, corner. The rim is the one that is towards the solid, by a guess of the normal (in space);
+    where that is nearly across the axis it may be either.
     """
-    block, (_, out) = int(world[i, BLOCK]), way_between(world, solids, i, j, 1e300, room)
-    guess = along(along(ZERO, out[0], axis_of(world, i, 0)), out[1], axis_of(world, i, 1))
-    guess = along(guess, out[2], axis_of(world, i, 2))
-    best, edge, rim, normal, at = -1e300, -1, 0, guess, 0.0
-    first, last = links_of(solids, block, farthest_corner(solids, block, out))
-    rise = dot3(guess, axis_of(world, j, 2))
+    i, j, corner = where
+    block, rise = int(world[i, BLOCK]), dot3(guess, axis_of(world, j, 2))
+    first, last = links_of(solids, block, corner)
     for cap in range(2):
         if abs(rise) > ACROSS and cap != (rise < 0.0):
             continue
@@ -220,9 +225,42 @@ def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[
             e = int(solids[row, 0])
             middle, u, half = edge_of(solids, block, e)
             gap, n, t = rim_over_line(world, j, cap, i, line(middle, u, 0.0), guess)
-            if gap > best and abs(t) <= half and out_of_edge(solids, block, e, u, seen_from(world, i, n), 0.0):
-                best, edge, rim, normal, at = gap, e, cap, n, t
-    return best, edge, rim, normal, at
+            if gap > best[0] and abs(t) <= half and out_of_edge(solids, block, e, u, seen_from(world, i, n), 0.0):
+                best = (gap, e, cap, n, t)
+    return best
+
+
+@kernel(f"{RIM_AT}({A2}, {A2}, int64, int64, {A2})", borrows=True)
+def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> Rim:
+    """Return the rim of cylinder j and the edge of solid i that are farthest apart, about the shortest way out."""
+    _, out = way_between(world, solids, i, j, 1e300, room)
+    guess = to_axes(world, i, out)
+    where = (i, j, farthest_corner(solids, int(world[i, BLOCK]), out))
+    return better_rim(world, solids, where, guess, (-1e300, -1, 0, guess, 0.0), room)
+
+
+@kernel(f"{RIM_AT}({A2}, {A2}, UniTuple(int64, 3), {V3}, {A2})", borrows=True)
+def rim_past(world: Array, solids: Array, pair: tuple[int, int, int], n: Vector, room: Array) -> Rim:
+    """Return the best rim of a cylinder and edge about a face of a solid (or what is deepest under a cap), past it.
+
+    pair: solid, cylinder, face or -1; n: normal out of the solid, its axes. Deep in one another, the shortest way out
+    may be far from where two would touch if they were smaller. It goes on about the ends of the best edge.
+    """
+    i, j, f = pair
+    block, guess = int(world[i, BLOCK]), to_axes(world, i, n)
+    best = (-1e300, -1, 0, guess, 0.0)
+    if f < 0:
+        best = better_rim(world, solids, (i, j, farthest_corner(solids, block, n)), guess, best, room)
+    first, last = loop_of(solids, block, max(f, 0))
+    for row in range(first, last if f >= 0 else first):
+        best = better_rim(world, solids, (i, j, int(solids[row, 0])), guess, best, room)
+    before = -1
+    while best[1] != before:
+        before = best[1]
+        m = edge_row(solids, block, before)
+        for end in range(2):
+            best = better_rim(world, solids, (i, j, int(solids[m, end])), best[3], best, room)
+    return best
 
 
 @kernel(f"void({A2}, {A2}, ShapeAxis, int64, int64, {V3}, {A2})", borrows=True)
@@ -435,7 +473,11 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
         return
     if by_cap:
         flat_cap(world, solids, (i, j, cap, limit, border), -1, room, found)
-        return
-    cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)
-    if edge >= 0 and flat - same <= rim_gap <= limit and abs(dot3(across, axis_of(world, j, 2))) <= CROSSING:
-        rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), across, room, found)
+    else:
+        cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)
+        if edge >= 0 and flat - same <= rim_gap <= limit and abs(dot3(across, axis_of(world, j, 2))) <= CROSSING:
+            rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), across, room, found)
+    if found[0, 0] == before:  # nothing is over what was taken for the shortest way out: it leads past a rim
+        rim_gap, edge, rim, across, at = rim_past(world, solids, (i, j, -1 if by_cap else f), n, room)
+        if flat - same <= rim_gap <= limit:
+            rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), across, room, found)

@@ -10,14 +10,14 @@ import numpy as np
 from ...._jit import A1, kernel
 from ....arrays import EPS, Array
 from ....mechanics.trees.forest import RUB, WHAT
-from ..scheme import ALLOWED, CANCELS, CLAIMED, LOOSER, SLOW
+from ..scheme import ALLOWED, CANCELS, CLAIMED, CLOSE, LOOSER, SLOW
 from .acting import one_sided, pace, stopped, surely_late
 from .evaluate import force_at, gaps_at, move, rows_at
 from .linear import add_row, multiply_abs, multiply_mass, multiply_nodes, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
 from .problem.pushes import TAKEN, Push
-from .projection import FAILED, keep_shifts_if_near, left, limit, project, shift_ahead, violation
+from .projection import FAILED, STALE, keep_shifts_if_near, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -45,7 +45,7 @@ from .records import (
     Model,
     Span,
 )
-from .work_space import Work
+from .work_space import AT_ODDS, Work
 
 NEXT = -1  # another pass shall follow
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
@@ -238,6 +238,8 @@ def put_end(
     if not fine:
         return FAULT
     enough, rough = left(layout, data, push, far, first)
+    if work.course[AT_ODDS]:  # by as much as joints are open
+        enough, rough = min(enough, STALE * CLOSE), 0.0
     return int(put_on_joints(model, data, push, span, places, enough, rough)) if span.project else DONE
 
 

@@ -60,13 +60,12 @@ from .records import (
     Model,
     Span,
 )
-from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, LOOSE, PASS, SLOPED, TURNS, VAIN, Work
+from .work_space import AT_ODDS, BLIND, FINE, FOLLOWS, GIVEN, LED, LOOSE, PASS, SLOPED, TURNS, Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step, and change of speeds beyond which another follows
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
-OFTEN = 3  # passes in a row that solve the same problem short of its goal: it will not be solved further
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS_AT_MOST = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 SLIGHT, MOST = 1e-12, 0.5  # of the momentum: up to which a change of the force is rounding; of a change: most of it
@@ -87,7 +86,7 @@ def begin_passes(
     """Put the problem of the first pass, and how passes go; NEXT, or why there can be none; see `settle`."""
     layout, course, blind = model.layout, work.course, knows_rates(model, data)
     course[GIVEN], course[BLIND], course[FINE] = int(given), int(blind), int(given)
-    course[TURNS] = course[VAIN] = 0
+    course[TURNS] = course[AT_ODDS] = 0
     turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
     if not turns and not put_problem(layout, data, problem, span) and not given:
         return DEPENDENT
@@ -170,8 +169,10 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     """
     layout = model.layout
     alone = layout.who != FOREST and problem.counts[BLOCK_ROWS] == 0
-    tried = rough if layout.who == FOREST or work.course[VAIN] > 0 else 0.0  # what sticks shall do so exactly
-    E, floor = solve(layout, data.seen, data, problem, span.dt, tol, tried, alone)
+    agreed = max(rough, CLAIMED)
+    goals = (tol, rough if layout.who == FOREST else 0.0, agreed)
+    E, floor = solve(layout, data.seen, data, problem, span.dt, goals, alone)
+    work.course[AT_ODDS] |= problem.near.size[4] if layout.who != FOREST else 0
     work.course[LOOSE] = int(alone and not close_to_solution(data, work, FIRST))  # there surely is another pass
     if alone and work.course[LOOSE] == 0:
         hold(layout, data.seen, data, problem, data.V[PLUS])
@@ -303,7 +304,6 @@ def solve_pass(
         take_solution(data)
     else:
         tol, rough, _enough = aims(model, span, data.log[CHANGE])
-        rough = max(rough, CLAIMED) if course[VAIN] > 0 else rough  # all attempts at the same problem were in vain
         code = one_pass(model, data, work, problem, span, tol, rough)
         if code != DONE:
             return code, False
@@ -411,21 +411,6 @@ def judge_pass(
     return NEXT
 
 
-@kernel("boolean(Data, Work, float64)", borrows=True)
-def solved(data: Data, work: Work, change: float) -> bool:
-    """Return whether the pass has solved its problem: to its goal, or as far as the same problem can be solved.
-
-    More sticking contacts than there are velocities (four wheels, one on a spring) contradict one another by what the
-    projection leaves, and E keeps a small least value.
-    """
-    log, course = data.log, work.course
-    vain = log[GOAL] < log[E_] <= CLAIMED and change <= SETTLED
-    course[VAIN] = course[VAIN] + 1 if vain else 0
-    if course[VAIN] >= OFTEN:
-        log[GOAL] = log[E_]
-    return bool(log[GOAL] >= log[E_])
-
-
 @kernel("int64(Model, Data, Work, Push, Problem, Span)")
 def take_pass(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Take one pass; NEXT, DONE once the data no longer changes, OVERLAP if others must act, too, or why it failed."""
@@ -438,7 +423,7 @@ def take_pass(model: Model, data: Data, work: Work, push: Push, problem: Problem
     if turned != DONE:
         return turned
     change = 0.0 if same else far_from_last(layout, data, work, span.dt)
-    course[FINE] = int(solved(data, work, change))
+    course[FINE] = int(data.log[GOAL] >= data.log[E_])
     if course[PASS] == 0 and change <= (TRUST if layout.who == FOREST else 0.0):
         seen = look_ahead(model, data, work, push, span, course[BLIND] != 0)
         if seen != DONE:

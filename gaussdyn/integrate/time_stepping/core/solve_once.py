@@ -162,7 +162,7 @@ def solve_there(
     if anew or turns:
         measure_rows(layout, work, problem)
     rough = TRUST if first else FIRST  # by as much as the first guess is off corners of a foot contradict one another
-    E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, rough, False)
+    E, floor = solve(layout, data.seen, data, problem, span.dt, (span.tol, rough, 0.0), False)
     log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
     if not max(log[GOAL], rough) >= E:
         return HARD

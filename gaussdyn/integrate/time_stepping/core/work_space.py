@@ -11,7 +11,7 @@ from ....arrays import Array, IntArray
 from .problem.standstill import Standstill
 from .problem.standstill import room as still_room
 
-GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED, STANDS, LOOSE, VAIN, UNSEEN = range(12)  # of `Work.course`
+GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED, STANDS, LOOSE, AT_ODDS, UNSEEN = range(12)  # of `Work.course`
 
 
 @record("Standstill", A2, I1, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1, I1)
@@ -42,8 +42,9 @@ class Work(NamedTuple):
         FINE: the last one was solved to its goal. TURNS: how often drives came to their limits or off them. PASS: its
         number. LED: DONE, or OVERLAP, at the end that it led to. STANDS: the step of a tree ended exactly as it began,
         impulses and modes included, and so will the next one that is told the same and as long. LOOSE: what rounding
-        has left of the rates of joints is still in the last solution. VAIN: how many passes in a row solved the
-        same problem short of its goal. UNSEEN: nobody asks for energies, work and what constraints did.
+        has left of the rates of joints is still in the last solution. AT_ODDS: whether bodies have met a
+        problem whose data disagree, see `near_solution.contrary`. UNSEEN: nobody asks for energies, work and what
+        constraints did.
     """
 
     still: Standstill

@@ -7,14 +7,8 @@ import pytest
 
 from gaussdyn import ComplementarityProblem, solve
 from gaussdyn._jit import Held, nothing
-from gaussdyn.integrate.time_stepping.core.problem.near_solution import (
-    Near,
-    look,
-    make_factor,
-    near_solution,
-    room,
-    take_newton_step,
-)
+from gaussdyn.integrate.time_stepping.core.problem.near_residual import Near, look, room
+from gaussdyn.integrate.time_stepping.core.problem.near_solution import make_factor, near_solution, take_newton_step
 from gaussdyn.integrate.time_stepping.core.records import Layout
 from gaussdyn.programs.laws.laws import Coulomb, Unilateral
 
@@ -54,7 +48,7 @@ def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> N
     for k in range(3):  # as passes change q, less and less
         q = np.asarray(problem.q) + 10.0 ** (-3 * k - 4) * rng.normal(size=10)
         size = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q)
-        found = near_solution(Held(near), W, q, table, rho, r, (TOL, 0.0), size)
+        found = near_solution(Held(near), W, q, table, rho, r, (TOL, 0.0, 0.0), size)
         assert found <= TOL
         exact = solve(ComplementarityProblem(W=problem.W, q=q, laws=problem.laws), tol=TOL)
         assert exact.solved
@@ -89,7 +83,7 @@ def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:
     W, q = np.zeros(4), np.array([-1.0])  # no reaction stops it
     r, near = np.array([0.5]), near_room(1, 1)
     table = np.array([0]), np.array([0, 1]), np.zeros((1, 4))
-    assert near_solution(Held(near), W, q, table, np.ones(1), r, (TOL, 0.0), 1.0) == np.inf
+    assert near_solution(Held(near), W, q, table, np.ones(1), r, (TOL, 0.0, 0.0), 1.0) == np.inf
     assert r[0] == 0.5
 
 
@@ -104,7 +98,7 @@ def test_joints_that_slide_are_no_unknowns(seed: int) -> None:
     for _ in range(8):
         q = np.append(4.0 * (1.0 + rng.random(n - 1)), 0.0)
         size = np.linalg.norm(rho * q)
-        assert near_solution(Held(near), W.ravel().copy(), q, table, rho, r, (TOL, 0.0), size) <= TOL
+        assert near_solution(Held(near), W.ravel().copy(), q, table, rho, r, (TOL, 0.0, 0.0), size) <= TOL
         assert near.size[0] == 1
         assert r[:-1] == pytest.approx(-caps[:-1], rel=1e-13)
         assert abs(W[-1] @ r + q[-1]) <= TOL * size
@@ -115,10 +109,10 @@ def test_what_rounding_keeps_from_being_better_is_the_answer() -> None:
     problem = problem_of(np.random.default_rng(0))
     (W, table, rho), near, q = arrays(problem), near_room(4, 10), np.asarray(problem.q)
     size, r = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q), np.array(solve(problem, tol=TOL).r)
-    least = near_solution(Held(near), W, q, table, rho, r, (TOL, 0.0), size)
+    least = near_solution(Held(near), W, q, table, rho, r, (TOL, 0.0, 0.0), size)
     tol = 4.0 * max(least, 1e-16)
     r *= 1.0 + 1e-6
-    assert near_solution(Held(near), W, q, table, rho, r, (tol, 0.0), size) <= tol
+    assert near_solution(Held(near), W, q, table, rho, r, (tol, 0.0, 0.0), size) <= tol
     assert np.allclose(r, solve(problem, tol=TOL).r, rtol=0.0, atol=1e-9)
 
 
@@ -127,6 +121,21 @@ def test_data_that_contradict_themselves_are_solved_as_far_as_they_can_be() -> N
     W, q, caps = np.ones(4), np.array([1.0, 1.0 + 1e-7]), np.full(2, 10.0)
     table = np.full(2, 5), np.arange(3), np.stack([np.zeros(2), caps, caps, np.zeros(2)], axis=1)
     near, r = near_room(2, 2), np.full(2, -0.5)
-    E = near_solution(Held(near), W, q, table, np.ones(2), r, (TOL, 1e-6), 1.0)
+    E = near_solution(Held(near), W, q, table, np.ones(2), r, (TOL, 1e-6, 0.0), 1.0)
     assert TOL < E <= 1e-6
     assert r.sum() == pytest.approx(-1.0, abs=1e-6)
+
+
+def test_of_data_that_disagree_no_more_than_that_is_left_and_both_bear_the_same() -> None:
+    """What solves them to less has one of both pull at its cap, against the other; where data agree, nothing is left.
+
+    The rates differ by 2e-8, so that 1e-8 each is what no reaction can stop.
+    """
+    W, caps = np.ones(4), np.full(2, 10.0)
+    table = np.full(2, 5), np.arange(3), np.stack([np.zeros(2), caps, caps, np.zeros(2)], axis=1)
+    for rates, left in (((1.0 - 1e-8, 1.0 + 1e-8), np.sqrt(2.0) * 1e-8), ((1.0, 1.0), 0.0)):
+        near, r = near_room(2, 2), np.zeros(2)
+        E = near_solution(Held(near), W, np.array(rates), table, np.ones(2), r, (TOL, 0.0, 1e-4), 1.0)
+        assert abs(E - left) <= TOL
+        assert near.size[4] == int(left > 0.0)
+        assert r == pytest.approx([-0.5, -0.5], abs=1e-2)  # as even as 1e-8 is little beside the softness

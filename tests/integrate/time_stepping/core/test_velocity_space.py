@@ -12,14 +12,9 @@ from tree_cases import link
 from gaussdyn import ComplementarityProblem, ContactLaw, MoreauJean, solve
 from gaussdyn._jit import Held, nothing
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
-from gaussdyn.integrate.time_stepping.core.problem.near_solution import (
-    Near,
-    look,
-    make_factor,
-    near_solution,
-    take_newton_step,
-)
-from gaussdyn.integrate.time_stepping.core.problem.near_solution import room as near_room
+from gaussdyn.integrate.time_stepping.core.problem.near_residual import Near, look
+from gaussdyn.integrate.time_stepping.core.problem.near_residual import room as near_room
+from gaussdyn.integrate.time_stepping.core.problem.near_solution import make_factor, near_solution, take_newton_step
 from gaussdyn.integrate.time_stepping.core.problem.velocity_space import (
     diagonal_blocks,
     factor_upper_lower,
@@ -140,7 +135,7 @@ def test_answers_are_those_of_solve(seed: int, corners: int) -> None:
     assert exact.solved
     rng, q = np.random.default_rng(seed), np.asarray(of.problem.q)
     r = np.array(exact.r) * (1.0 + 1e-4 * rng.normal(size=len(q)))
-    E = near_solution(Held(of.near), of.W, q, of.table, of.rho, r, (TOL, 0.0), of.size(q))
+    E = near_solution(Held(of.near), of.W, q, of.table, of.rho, r, (TOL, 0.0, 0.0), of.size(q))
     assert E <= TOL
     assert np.allclose(of.Z.T @ r, of.Z.T @ exact.r, rtol=0.0, atol=1e-8)
     u, start = of.Z @ (of.Z.T @ r) + q, of.table[1]
@@ -158,7 +153,7 @@ def test_most_problems_are_solved_from_afar(corners: int, most: int) -> None:
     for seed in range(30):
         of = posed(seed, corners)
         q, r = np.asarray(of.problem.q), np.zeros(len(of.Z))
-        E = near_solution(Held(of.near), of.W, q, of.table, of.rho, r, (TOL, 0.0), of.size(q))
+        E = near_solution(Held(of.near), of.W, q, of.table, of.rho, r, (TOL, 0.0, 0.0), of.size(q))
         assert E <= TOL or not r.any()
         left += not E <= TOL
     assert left <= most

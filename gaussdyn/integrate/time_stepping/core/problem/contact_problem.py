@@ -54,8 +54,8 @@ from ..records import (
     Span,
 )
 from .dependent_joints import LOOKED, stand_beside
-from .near_solution import CAPPED, COULOMB, FRICTIONLESS, Near, look, put_rates
-from .near_solution import room as near_room
+from .near_residual import CAPPED, COULOMB, FRICTIONLESS, Near, look, put_rates
+from .near_residual import room as near_room
 from .velocity_space import diagonal_blocks, take_rows
 
 GUIDED, ROLLING, TORSIONAL = 2, 6, 8  # further codes of `programs.laws.projections`

@@ -14,10 +14,12 @@ from .....linalg.envelope import backward_solve, cholesky_solve, forward_solve, 
 from .....linalg.sparse_rows import ROWS
 from .....programs.blocks.small.attempts import one_alone
 from .....programs.laws.projections import TABLE
+from ...scheme import CLAIMED
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
 from ..records import ALL_ROWS, ALONE, FIXED, PLUS, Data, Layout, Rows
 from .contact_problem import APART, BLOCK_ROWS, BLOCKS, GUIDED, JOINT_ROWS, Problem, require, residual, weight
-from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, look, near_solution, share
+from .near_residual import CAPPED, COULOMB, FRICTIONLESS, look
+from .near_solution import READY, near_solution, share
 from .planar_islands import solve_in_islands
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
@@ -108,7 +110,7 @@ def share_anew(problem: Problem, tol: float, size: float) -> bool:
         near.before[i] = r[i]
     look(near, problem.W, q, table, rho, r)
     near.size[0] = 0
-    return bool(tol >= share(near, problem.W, q, table, rho, r, (tol, 0.0), size))
+    return bool(tol >= share(near, problem.W, q, table, rho, r, (tol, 0.0, 0.0), size))
 
 
 @kernel("boolean(Problem, float64)", borrows=True)
@@ -145,14 +147,16 @@ def rests_stronger(problem: Problem) -> bool:
     return bool(some)
 
 
-@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64)", borrows=True)
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, UniTuple(float64, 3))", borrows=True)
 def solve_contacts(
-    layout: Layout, rows: Rows, data: Data, problem: Problem, tol: float, rough: float
+    layout: Layout, rows: Rows, data: Data, problem: Problem, goals: tuple[float, float, float]
 ) -> tuple[float, float]:  # fmt: skip
     """Solve the blocks to E <= tol from r; return E and its rounding, which counts as solved in any case.
 
-    Where E <= rough, which data that contradict themselves may not let fall, only Newton's method from r is tried.
+    goals: see `near_solution`. Where E <= rough, or the data disagree by no more than the last of them, only Newton's
+    method from r is tried; by CLAIMED at most, that counts as rounding, too.
     """
+    tol, rough, apart = goals
     blocks, n, capped, still, some = problem.counts[BLOCKS], problem.counts[BLOCK_ROWS], False, True, False
     q, r, rho, total = problem.q[:n], problem.r[:n], problem.rho[:blocks], 0.0
     for i in range(n):
@@ -169,8 +173,8 @@ def solve_contacts(
     if problem.counts[APART] and solve_in_islands(layout, rows, data, problem, tol):
         E = residual(problem, size)
     elif not rests:
-        E = near_solution(problem.near, problem.W, q, table, rho, r, (tol, rough), size)
-    if not max(tol, rough) >= E:
+        E = near_solution(problem.near, problem.W, q, table, rho, r, goals, size)
+    if not max(tol, rough, apart) >= E:
         require(layout, rows, data, problem)
         E = solve_blocks(problem, tol, rough, size, capped, some)
         if tol >= E and not rests and share_anew(problem, tol, size):
@@ -180,7 +184,7 @@ def solve_contacts(
     floor = min(10.0 * EPS * np.sqrt(total) / size, 1e-8) if size > EPS else 0.0
     if trim(problem, tol * size):
         E = residual(problem, size)
-    return E, floor
+    return E, max(floor, E) if problem.near.size[4] and CLAIMED >= E else floor
 
 
 @kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
@@ -280,7 +284,7 @@ def solve_roughly(layout: Layout, rows: Rows, data: Data, problem: Problem, x: A
     table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
     q, r, rho = problem.q[:n], problem.r[:n], problem.rho[:blocks]
     goal, same = rough / READY, True
-    if not goal >= near_solution(problem.near, problem.W, q, table, rho, r, (goal, goal), size):
+    if not goal >= near_solution(problem.near, problem.W, q, table, rho, r, (goal, goal, 0.0), size):
         return False
     for i in range(n):
         same = same and r[i] == data.p[problem.at[problem.counts[JOINT_ROWS] + i]]
@@ -299,20 +303,21 @@ def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float,
     return residual(problem, weight(problem))
 
 
-@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64, boolean)", borrows=True)
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, UniTuple(float64, 3), boolean)", borrows=True)
 def solve(
-    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float, loose: bool
+    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, goals: tuple[float, float, float], loose: bool
 ) -> tuple[float, float]:  # fmt: skip
     """Solve for v+ (data.V[PLUS]) and the impulses p of all rows, from those in p; return E and its rounding.
 
-    u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`. loose: whether
+    u+ = J v+ + w; the mass, the force h and w are those in `data`. `goals`: see `near_solution`. loose: whether
     `hold` is left to the caller.
     """
     g, n, at, x, lam = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS], problem.at, data.V[PLUS], problem.lam
     E = floor = 0.0
+    problem.near.size[4] = 0
     put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:
-        E, floor = solve_contacts(layout, rows, data, problem, tol, rough)
+        E, floor = solve_contacts(layout, rows, data, problem, goals)
     take_reactions(layout, data, problem, x)
     if not loose:
         hold(layout, rows, data, problem, x)

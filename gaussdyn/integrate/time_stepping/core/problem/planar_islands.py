@@ -16,7 +16,7 @@ from .....contact.free_bodies.body_problem import BodyProblem, Contacts, Iterate
 from .....contact.free_bodies.islands import solve_islands
 from ..records import HIGH, LOW, PLUS, Data, Layout, Rows
 from .contact_problem import BLOCKS, Problem
-from .near_solution import COULOMB
+from .near_residual import COULOMB
 
 MOST = 200.0  # factorisations after which an island is left
 PLACES = 3  # coordinates of a body

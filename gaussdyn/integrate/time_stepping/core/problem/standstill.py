@@ -34,7 +34,7 @@ from .contact_problem import (
     residual,
     weight,
 )
-from .near_solution import CAPPED
+from .near_residual import CAPPED
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
 STILL = 32.0  # roundings of the largest speed at hand that are no motion

@@ -7,12 +7,13 @@ within, whose time is known to within a step only; the three may agree on a wron
 to a uniform change of the velocity counts, too, or all that the first half changes if the event is in it, unless a half
 is shorter than the tolerance (an impact). An event is closed in by halves, as a root is by bisection: what lies before
 it is stepped over, and the smooth steps go on behind it as long as they were. (One in the last quarter may be seen by
-the next pair only.)
+the next pair only.) In smooth motion lengths are foreseen: a pair is as long as the estimates of the last two lead to.
 
 All that a next step must know, the pace, stands in the memory of the state, so that runs go on to the bit.
 
-Sources: Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, II.4; Kurtz, Castro (2025), CENIC:
-convex error-controlled numerical integration for contact.
+Sources: Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, II.4; Gustafsson (1994),
+Control-theoretic techniques for stepsize selection in implicit Runge-Kutta methods; Kurtz, Castro (2025), CENIC: convex
+error-controlled numerical integration for contact.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..._jit import A1, I1, kernel, record
 from ...arrays import Array, IntArray
 from .kept import ROWS, Kept
 
-AHEAD, SMOOTH, EVENT, PAIRS, KIND, MIDDLE, END, RTOL, ATOL = range(9)  # entries of a pace
+AHEAD, SMOOTH, EVENT, PAIRS, KIND, MIDDLE, END, RTOL, ATOL, LAST = range(10)  # entries of a pace
 ERROR, IS_SMOOTH, EARLY, ENDS_AS = range(4)  # entries of a trial
 SAFETY, SHRINK, GROW = 0.9, 0.1, 5.0  # of the step that the estimate allows; the most that it changes at once
 NEVER = -1e300  # a time: what states remember is finite
@@ -51,10 +52,11 @@ class Aim(NamedTuple):
     order : int
         Of the scheme.
 
-    A pace is an array (9,): the length of the pair that is tried next; that of smooth motion, to be taken up behind an
+    A pace is an array (10,): the length of the pair that is tried next; that of smooth motion, to be taken up behind an
     event; a time before which there is an event that is being closed in, NEVER without; the pairs taken so far; how
     contacts push at the end of the last one, see `kind_of`, -1 where that is not known; where the second step of a pair
-    begins and ends, NEVER where a new pair does, and what that pair is held to, see `halfway`. A trial is an array
+    begins and ends, NEVER where a new pair does, and what that pair is held to, see `halfway`; the length that the
+    estimate of the last pair allowed, 0 where there was none or an event has come since. A trial is an array
     (4,): the error of a pair, 1 being the tolerance (inf: not solved); whether all its steps push alike, and as before;
     whether something happens in the first half; how contacts push at its end.
     """
@@ -106,13 +108,30 @@ def tags_of(ids: tuple[str, ...]) -> IntArray:
     return np.array([crc32(id.encode()) for id in ids], dtype=np.int64)
 
 
+@kernel("float64(float64)", borrows=True)
+def at_once(factor: float) -> float:
+    """Return the factor, as far as lengths may change at once."""
+    return min(max(factor, SHRINK), GROW)
+
+
 @kernel(f"float64(float64, {A1}, int64)", borrows=True)
 def allowed(length: float, trial: Array, order: int) -> float:
     """Return the length that the estimate allows, s."""
     factor = SHRINK
     if trial[ERROR] < math.inf:
         factor = SAFETY * max(trial[ERROR], 1e-30) ** (-1.0 / (order + 1))
-    return length * min(max(factor, SHRINK), GROW)
+    return length * at_once(factor)
+
+
+@kernel(f"void({A1}, float64, {A1}, int64)", borrows=True)
+def foresee(pace: Array, length: float, trial: Array, order: int) -> None:
+    """Put the length of the next smooth pair: what estimates allow goes on to change as from the last pair to this one.
+
+    To take what this pair allows would be late by a pair: rejected as motion quickens, and other steps forth than back.
+    """
+    now, last = allowed(length, trial, order), pace[LAST]
+    pace[SMOOTH] = length * at_once(now * (now / last) / length) if last > 0.0 else now
+    pace[LAST] = now
 
 
 @kernel("float64(float64, float64, float64)", borrows=True, entry=True)
@@ -171,20 +190,23 @@ def kept_pair(trial: Array, asked: float, aim: Aim) -> bool:
 def refuse(pace: Array, t: float, length: float, trial: Array, order: int) -> float:
     """Return how long the pair is that is tried next at t, after one of this length that is off by too much."""
     if trial[IS_SMOOTH] != 0.0:
-        return min(allowed(length, trial, order), 0.5 * length)
+        return allowed(length, trial, order)
     half = 0.5 * length
     pace[EVENT] = t + (half if trial[EARLY] != 0.0 else length)
     return 0.5 * half if trial[EARLY] != 0.0 else half
 
 
-@kernel(f"void({A1}, float64, {A1}, int64)", borrows=True, entry=True)
-def accept(pace: Array, length: float, trial: Array, order: int) -> None:
-    """Put the pace after a pair that is kept: smooth steps are as long as the estimate allows."""
+@kernel(f"void({A1}, float64, float64, {A1}, int64)", borrows=True, entry=True)
+def accept(pace: Array, length: float, asked: float, trial: Array, order: int) -> None:
+    """Put the pace after a pair that is kept: smooth steps are as long as the estimate allows.
+
+    One that is much shorter than was asked ends with the run, and says nothing of longer ones.
+    """
     pace[KIND] = trial[ENDS_AS]
     if trial[IS_SMOOTH] == 0.0:
-        pace[EVENT] = NEVER
-    elif not (pace[EVENT] > NEVER or length < 0.5 * pace[AHEAD]):  # shortened by the end of the run
-        pace[SMOOTH] = allowed(length, trial, order)
+        pace[EVENT], pace[LAST] = NEVER, 0.0
+    elif not (pace[EVENT] > NEVER or length < 0.5 * asked):
+        foresee(pace, length, trial, order)
 
 
 @kernel(f"void({A1}, float64)", borrows=True, entry=True)

@@ -96,7 +96,7 @@ def _accepted(take: Take, state: State, pace: Array, aim: Aim) -> tuple[Trial, i
         asked = max(length, aim.shortest)
         trial = _tried(take, state, asked, float(pace[KIND]), aim)
         if kept_pair(trial.like, asked, aim):
-            accept(pace, trial.length, trial.like, aim.order)
+            accept(pace, trial.length, asked, trial.like, aim.order)
             return trial, rejected
         rejected += 1
         length = refuse(pace, state.t, trial.length, trial.like, aim.order)

@@ -69,11 +69,11 @@ class Pairs(NamedTuple):
         Steps over a whole pair, of which the last one counts.
     tags : IntArray
         See `pace.kind_of`.
-    pace, trial, kinds : Array, shapes (9,), (4,) and (3,)
+    pace, trial, kinds : Array, shapes (10,), (4,) and (3,)
         See `pace.Aim` and `pace.judge`.
     spans : Array, shape (n, 3)
         Start, length and end of the steps, s.
-    paces : Array, shape (n, 9)
+    paces : Array, shape (n, 10)
         What states remember after them.
     sizing : Array, shape (n, 3)
         In rows of first steps: how many pairs were rejected before, whether it is too far off nevertheless, the order
@@ -232,7 +232,7 @@ def observe(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, s: int, t: flo
 def take_pair(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, kept: Kept, s: int, t: float) -> int:
     """Take steps s and s + 1 from t on, as long as the tolerance allows; DONE, or why not."""
     (model, data, work, _push, _problem), pace, trial = sim, pairs.pace, pairs.trial
-    length, rejected, t_end = min(pace[AHEAD], aim.longest), 0, t
+    length, rejected, asked, t_end = min(pace[AHEAD], aim.longest), 0, t, t
     leave(model, data, work, pairs.spots, BEGIN)
     while True:
         asked = max(length, aim.shortest)
@@ -246,7 +246,7 @@ def take_pair(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, kept: Kept, 
         length = refuse(pace, t, t_end - t, trial, aim.order)
         if not enter(model, data, work, pairs.spots, BEGIN, length):
             return ROOM
-    accept(pace, t_end - t, trial, aim.order)
+    accept(pace, t_end - t, asked, trial, aim.order)
     pairs.sizing[s, REJECTED], pairs.sizing[s, FORCED], pairs.sizing[s, ORDER] = rejected, trial[ERROR] > 1.0, math.nan
     if observes(pace, trial, t, t_end - t, aim):
         code = observe(sim, rules, aim, pairs, s, t, t_end)
@@ -282,5 +282,5 @@ def room_of(n: int, shapes: tuple[int, int, int, int], whole: Kept, ids: IntArra
     numbers = [np.zeros((3, k), dtype=np.int64) for k in (R, R + 1, R, 2)]
     spots = Spots(np.zeros((3, nq)), np.zeros((3, nv)), np.zeros((3, m)), *numbers)
     return Pairs(
-        spots, whole, ids, np.zeros(9), np.zeros(4), np.zeros(3), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros((n, 3))
+        spots, whole, ids, np.zeros(10), np.zeros(4), np.zeros(3), np.zeros((n, 3)), np.zeros((n, 10)), np.zeros((n, 3))
     )  # fmt: skip

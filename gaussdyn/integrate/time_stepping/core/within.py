@@ -31,7 +31,7 @@ LONGEST = 20.0  # times dt
 def pace_of(memory: Mapping[str, Array], first: float) -> Array:
     """Return the pace that a state remembers, or what a run begins with."""
     known = memory.others if isinstance(memory, Late) and memory.others is not None else memory  # impulses stay unmade
-    fresh = np.array([first, first, NEVER, 0.0, -1.0, NEVER, NEVER, 0.0, 0.0])
+    fresh = np.array([first, first, NEVER, 0.0, -1.0, NEVER, NEVER, 0.0, 0.0, 0.0])
     return known[SIZE].copy() if SIZE in known and known[SIZE].shape == fresh.shape else fresh
 
 

@@ -12,6 +12,7 @@ from ...arrays import EPS, Array
 from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
 from ...integrate.contact_modes import parts_of, rough
+from ...integrate.event_driven.drift_correction import stilled
 from ...integrate.recorded_arcs import Arc
 from ...integrate.stepper import near_of
 from ...linalg.factor import solve_spd
@@ -62,8 +63,21 @@ def momentum(motion: RecordedMotion, atol: float) -> float:
         forces = max(float((np.abs(sample.dynamics.h) + sample.pushes).max(initial=0.0)) for sample in one.samples)
         unknown = UNDIRECTED * max(1.0, float(np.abs(arc.v).max(initial=0.0))) if _fleeting(arc) else 0.0
         found.append(_off(arc, arc.v, a, M, (arc.h * forces, atol + unknown)))
-    begins, follows = motion.seams()[0]
-    return max(*found, relative(np.abs(begins.v - follows.v), np.abs(begins.v)))
+    return max(*found, relative(np.abs(_off_start(motion)), np.abs(motion.start.v)))
+
+
+def _off_start(motion: RecordedMotion) -> Array:
+    """Return by how much the velocity that follows is another one than that of the start, shape (nv,).
+
+    Less what brings to rest what is held from there on, and moves no faster than what counts as at rest.
+    """
+    off = motion.start.v - motion.seams()[0][1].v
+    if not motion.arcs or not np.array_equal(motion.seams()[0][1].v, motion.arcs[0].arc.v[0]):
+        return off
+    d = motion.arcs[0].samples[0].dynamics
+    J, _ = _held_rows(d, motion.arcs[0].arc.modes)
+    moves = float(np.abs(J @ off).max(initial=0.0))
+    return stilled(d.M, off, J, J @ off) if 0.0 < moves <= d.activation.speed else off
 
 
 def _fleeting(arc: Arc) -> bool:

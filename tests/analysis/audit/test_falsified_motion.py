@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from falsified import falsified, jointed, robot, small
+from falsified import falsified, jointed, robot, small, with_state
 from random_scenes import falling, linked, mixed
 from small_systems import Ball, Block, CoulombOscillator, SlidingRod, Tethered
 
@@ -366,3 +366,13 @@ def test_ends_of_infinitely_many_impacts_have_their_events_and_no_others_have_th
     assert audit(without_event(run, i), system).first_failure.name == "events"
     early = replace(run.events[0], kind="accumulation")
     assert audit(replace(run, events=another(run.events, 0, early)), system).max["events"] > 0.0
+
+
+def test_what_comes_to_rest_as_a_step_begins_is_no_missing_momentum():
+    """Slips of 4e-10 m/s count as at rest, and are: beside speeds of .01 m/s that was a `momentum` of 3e-7."""
+    system, state = linked(2, 20044)
+    run = simulate(system, state, 3e-3, stepper=EventDriven(), project=True)
+    assert audit(run, system).passed
+    last = len(run) - 1
+    false = with_state(run, "v", last - 1, 5, run.v[last - 1, 5] + 1e-8)
+    assert audit(false, system).max["momentum"] > 1e-8

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
+from gaussdyn.linalg.rotations import pointing
 from gaussdyn.mechanics import spatial
 
 GRIP, MU, MASS, RAISED = 3.9, 0.5, 0.4, 0.1  # N, 1, kg, m/s
@@ -90,3 +91,24 @@ def test_motors_that_hold_one_rate_do_not_push_against_one_another(coordinates: 
     assert run.status == "COMPLETED"
     assert np.abs(torques[:, 1:3]).min() > 1.0  # while they speed it up
     assert np.abs(torques[:, run.t > 0.12]).max() <= 1e-4 * CAP
+
+
+@pytest.mark.parametrize("coordinates", ["bodies", "joints"])
+def test_friction_in_a_slider_that_a_rod_locks_bears_nothing(coordinates: str) -> None:
+    """Any share within its cap would do, and rounding of what cannot move has it at one of them: the least is none."""
+    along, turn = np.array([1.0, 2.0, -1.5]), pointing((1.0, 2.0, -1.5))
+    at, far = np.array([0.05, 0.02, 0.03]), np.array([0.7, 1.1, -0.9])
+    rail = spatial.Slider(
+        name="rail", a=spatial.SpatialMarker("a", turn=turn), b=spatial.SpatialMarker("ground", turn=turn)
+    )
+    ends, length = (spatial.mark("a", tuple(at)), spatial.mark("ground", tuple(far))), float(np.linalg.norm(far - at))
+    rod = spatial.Rod(name="rod", a=ends[0], b=ends[1], length=length)
+    system = SpatialSystem(
+        bodies=[spatial.ball("a", mass=1.0, radius=0.1)],
+        joints=[rail, spatial.JointFriction(joint="rail", cap=0.5), rod],
+        coordinates=coordinates,
+    )
+    run = simulate(system, system.state({"a": (0, 0, 0)}), 0.02, stepper=MoreauJean(dt=1e-3))
+    assert not run["rail.friction_force"].any()
+    weight = 9.81 * along[2] / (along @ (far - at) / length)  # along the rail, by the rod alone
+    assert np.allclose(np.abs(run["rod.r"][1:]), abs(weight), rtol=1e-9)

@@ -64,6 +64,7 @@ MANY = 1.4  # rows for each velocity from which on problems are solved in veloci
 CROWD = 24  # contacts from which on bodies in the plane are looked at island by island
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
+HELD = 1e-12  # of what it were without joints: what W has on the diagonal for a row that joints hold
 
 
 @record("int64", *[I1] * 6, *[A2] * 5, A1, I1, I1, A3, *[A1] * 7, A2, "Near")
@@ -258,6 +259,10 @@ def put_blocks(problem: Problem) -> None:
         for j in range(i + 1 if g > 0 else 0):
             row[j] -= part_dot(C[i], C[j], 0, g)
             problem.W[j * n + i] = row[j]
+    for i in range(n if g > 0 else 0):
+        if problem.W[i * n + i] <= HELD * A[g + i, g + i]:  # rounding
+            for j in range(n):
+                problem.W[i * n + j] = problem.W[j * n + i] = 0.0
     for b in range(problem.counts[BLOCKS]):
         first, d = start[b], start[b + 1] - start[b]
         for i in range(d):

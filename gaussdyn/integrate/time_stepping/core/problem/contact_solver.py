@@ -17,7 +17,7 @@ from .....programs.laws.projections import TABLE
 from ...scheme import CLAIMED
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
 from ..records import ALL_ROWS, ALONE, FIXED, PLUS, Data, Layout, Rows
-from .contact_problem import APART, BLOCK_ROWS, BLOCKS, GUIDED, JOINT_ROWS, Problem, require, residual, weight
+from .contact_problem import APART, BLOCK_ROWS, BLOCKS, GUIDED, HELD, JOINT_ROWS, Problem, require, residual, weight
 from .near_residual import CAPPED, COULOMB, FRICTIONLESS, look
 from .near_solution import READY, near_solution, share
 from .planar_islands import solve_in_islands
@@ -213,9 +213,21 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
     add_lifted(layout, data, y, x)
 
 
+@kernel(f"float64({A1}, {A1}, int64)", borrows=True)
+def abs_dot(x: Array, y: Array, n: int) -> float:
+    """Return the sum of |x y|, by which rounding of x . y is measured."""
+    total = 0.0
+    for k in range(n):
+        total += abs(x[k] * y[k])
+    return total
+
+
 @kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
 def put_rates_of(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
-    """Put the rates of joints for x (lam, by the factor of S, forward), those of blocks once joints hold, r from p."""
+    """Put the rates of joints for x (lam, by the factor of S, forward), those of blocks once joints hold, r from p.
+
+    What joints hold by themselves moves by rounding, which had friction there take any side: it bears nothing.
+    """
     g, n, at, lam = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS], problem.at, problem.lam
     for i in range(g):
         lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
@@ -224,6 +236,8 @@ def put_rates_of(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Ar
     for i in range(n):
         s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
         problem.q[i], problem.r[i] = s - part_dot(problem.C[i], lam, 0, g), data.p[at[g + i]]
+        if g > 0 and problem.W[i * n + i] == 0.0 and abs(problem.q[i]) <= HELD * abs_dot(problem.C[i], lam, g):
+            problem.q[i] = problem.r[i] = 0.0
 
 
 @kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)

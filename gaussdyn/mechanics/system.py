@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from ..arrays import Array, scalar, vector
 from ..errors import InputError
 from .rows import Row
@@ -75,6 +77,12 @@ class System(Protocol):
 
 
 MEMBERS = ("nq", "nv", "mass", "force", "qdot", "move", "near", "rows", "potential", "power", "drawables", "spec")
+
+
+def coriolis_of(system: System, q: Array, v: Array) -> Array:
+    """Return Coriolis forces alone, of a system that says how its steps take them (`TreeSystem.coriolis`); else 0."""
+    found: Any = getattr(system, "coriolis", None)
+    return np.zeros(system.nv) if found is None else np.asarray(found(q, v))
 
 
 def place_and_reach(q: Array, reach: float, nq: int) -> tuple[Array, float]:

@@ -23,7 +23,7 @@ from ...linalg.factor import solve_spd
 from ...mechanics.collision.tangent_frames import along_chart_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
-from ...mechanics.system import System
+from ...mechanics.system import System, coriolis_of
 from .recorded_scheme import Scheme
 from .saved_rows import SavedState, at_middle, control_of, one_sided
 
@@ -146,6 +146,7 @@ def _placed(record: Record, scheme: Scheme) -> LocalDynamics:
     h = found.h
     if record.evidence.foreseen is not None:
         h = record.system.force_foreseen(there.t, q, v, mean, record.control)  # type: ignore[attr-defined]
+    h = h + coriolis_of(record.system, q, v - start.v)
     return replace(found, level="velocity", dt=dt, v=start.v, h=found.M @ start.v + dt * h)
 
 

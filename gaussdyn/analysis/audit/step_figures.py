@@ -14,10 +14,12 @@ from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.coupled import coupled
 from ...contact.reactions import law_residual
 from ...contact.snapshot import LocalDynamics
+from ...linalg.factor import solve_spd
 from ...linalg.redundant_rows import VOID
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.rows import Row
 from ...mechanics.spatial.system import SpatialSystem
+from ...mechanics.system import coriolis_of
 from ...mechanics.trees.system import TreeSystem
 from ...programs.laws.laws import BORDER
 from ...programs.problems.complementarity import ComplementarityProblem
@@ -211,10 +213,16 @@ def _words(codes: set[int], closed: bool, push: float, floor: float, row: Row) -
 
 
 def work(step: RecordedStep) -> tuple[float, float]:
-    """Return the work of all reactions over the step, and the size of its terms, J."""
-    d, v_plus = step.dynamics, step.record.state.v
+    """Return the work of all reactions over the step, and the size of its terms, J.
+
+    They act at once, in its middle: on the mean of the velocities just before and after, which Coriolis forces of half
+    of the step lead from and to those of its ends.
+    """
+    d, v_plus, system = step.dynamics, step.record.state.v, step.record.system
     momentum, mean = d.M @ v_plus, 0.5 * (d.v + v_plus)
-    return float(mean @ (momentum - d.h)), float(np.abs(mean) @ (np.abs(momentum) + np.abs(d.h)))
+    bends = coriolis_of(system, d.q, v_plus) - coriolis_of(system, d.q, d.v)
+    at_once = mean - 0.25 * d.dt * solve_spd(d.factor, bends)
+    return float(at_once @ (momentum - d.h)), float(np.abs(mean) @ (np.abs(momentum) + np.abs(d.h)))
 
 
 def relative(error: Array, size: Array) -> float:

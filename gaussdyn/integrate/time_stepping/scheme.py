@@ -1,7 +1,7 @@
 """The scheme of `MoreauJean`, and every number on which its steps depend.
 
     q_m = move(q, v, (1 - theta) dt),                M, J and the directions of the reactions at (t_m, q_m)
-    M (v+ - v) = dt h(t_m, q_m, v_theta) + J^T p,    v_theta = (1 - theta) v + theta v+
+    M (v+ - v) = dt h(t_m, q_m, v_theta) + J^T p,    v_theta = (1 - theta) v + theta v+; trees: h + c(q_m, v_theta - v)
     q+ = projection of move(q, v_theta, dt),         the laws hold for (u+, p), u+ = rate at (t+, q+, v+)
 
 Reactions act at the midpoint, the laws hold at the end: for theta = 1/2 and motion without impacts the map is
@@ -10,6 +10,10 @@ not known beforehand, so u+ is written J x + w with w from a guess of v+, and th
 the contact problem no longer changes. Rates at the end are met with the Jacobian of the midpoint, so that passes
 contract only where that has no smaller singular value than it changes by. Where they do not, the laws are taken at
 the midpoint (Moreau's classical rule): the step no longer depends on where it ends, and is one contact problem.
+
+**Trees.** Their mass changes within a step. Coriolis forces c are quadratic in v, so that those of v_theta and of half
+of the change, v_theta - v, are together the mean of those at v and v+: each half of the step moves freely, and in
+between impulses change v at once. Their work is that on the mean of the velocities just before and after.
 
 **Which contacts act.** A unilateral row does if it is closed at the start and either approaches (closed at the midpoint
 too), or rests, or pushed in the last step. One that is open joins if the step would otherwise end below zero, of each

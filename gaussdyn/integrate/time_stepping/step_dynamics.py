@@ -17,7 +17,7 @@ from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...mechanics.collision.tangent_frames import along_chart_of, may_turn_over
 from ...mechanics.rows import Row
 from ...mechanics.state import State
-from ...mechanics.system import System
+from ...mechanics.system import System, coriolis_of
 from ..stepper import Step, check_same_rows, near_of
 
 
@@ -57,10 +57,11 @@ def _led(system: System, step: Step, t: float, q: Array, mean: Array, theta: flo
     """Return the force of a step, and the state at whose end its laws hold: that which was foreseen, see `Step`."""
     start, end = step.start, step.state
     if step.foreseen is None:
-        return np.asarray(system.force(t, q, mean, step.control)), end
+        return system.force(t, q, mean, step.control) + coriolis_of(system, q, mean - start.v), end
     there = State(t=end.t, q=step.foreseen[: system.nq], v=step.foreseen[system.nq :])
     v = (1.0 - theta) * start.v + theta * there.v
-    return np.asarray(system.force_foreseen(t, q, v, mean, step.control)), there  # type: ignore[attr-defined]
+    force = np.asarray(system.force_foreseen(t, q, v, mean, step.control))  # type: ignore[attr-defined]
+    return force + coriolis_of(system, q, v - start.v), there
 
 
 def with_contacts(system: System, step: Step, ids: Collection[str]) -> System:

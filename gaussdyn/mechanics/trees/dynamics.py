@@ -52,10 +52,14 @@ def mass_matrix(trees: Trees, moving: Moving, M: Array) -> None:
         row[k] += trees.losses[k, ARMATURE]
 
 
-@kernel(f"void(Trees, Moving, {A1})", borrows=True)
-def take_bias(trees: Trees, moving: Moving, h: Array) -> None:
-    """Put minus the forces that the motion itself needs, gravity included; uses `place_bodies` and `put_speeds`."""
-    n, weight = len(trees.inertia), triple3(trees.gravity)
+@kernel(f"void(Trees, Moving, float64, {A1})", borrows=True)
+def take_bias(trees: Trees, moving: Moving, weighs: float, h: Array) -> None:
+    """Put minus the forces that the motion itself needs, and gravity, `weighs` times.
+
+    Uses `place_bodies` and `put_speeds`.
+    """
+    n, (x, y, z) = len(trees.inertia), triple3(trees.gravity)
+    weight = (weighs * x, weighs * y, weighs * z)
     for b in range(n):
         own, speed, bias = moving.inertia[b], moving.speed[b], moving.bias[b]
         w, u = three(speed, 0), three(speed, 3)

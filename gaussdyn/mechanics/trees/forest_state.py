@@ -14,7 +14,15 @@ from ..collision.body_motions import BodyMotions
 from ..rows import Row
 from .forest import Forest, moving_of, own_drives
 from .frames import frame_motions, frame_speeds
-from .motion import forest_forces, forest_forces_foreseen, forest_mass, forest_potential, forest_rows, put_forest
+from .motion import (
+    add_coriolis,
+    forest_forces,
+    forest_forces_foreseen,
+    forest_mass,
+    forest_potential,
+    forest_rows,
+    put_forest,
+)
 
 
 def held(record: Any) -> Any:
@@ -73,6 +81,12 @@ class ForestState:
         """Return the generalised force, and the power of what has no potential."""
         h = np.zeros(len(self.v))
         return h, float(forest_forces(self.held, t, self.q, self.v, self.v, h))
+
+    def coriolis(self) -> Array:
+        """Return Coriolis and centrifugal forces alone."""
+        h = np.zeros(len(self.v))
+        add_coriolis(self.held, self.q, self.v, h)
+        return h
 
     def force_foreseen(self, t: float, mean: Array) -> Array:
         """Return the generalised force of a step without corrections whose mean velocity is `mean`."""

@@ -111,6 +111,10 @@ class JointedSystem(SpatialSystem):
             h = h + moved.S.T @ sum(force.force(motion, self._free(motion)) for force in self.pushes)
         return h if control is None else h + vector("control", control, self.nv)
 
+    def coriolis(self, q: Array, v: Array) -> Array:
+        """Return Coriolis and centrifugal forces alone; see `TreeSystem.coriolis`."""
+        return self.tree.coriolis(q, v)
+
     def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, control: Array | None = None) -> Array:
         """Return the force of a step without corrections; see `TreeSystem.force_foreseen`."""
         h = self.tree.force_foreseen(t, q, v, mean)

@@ -60,9 +60,19 @@ def forest_forces(forest: Forest, t: float, q: Array, v: Array, damped: Array, h
     """
     put_forest(forest, q, v)
     place_inertias(forest.trees, forest.moving)
-    take_bias(forest.trees, forest.moving, h)
+    take_bias(forest.trees, forest.moving, 1.0, h)
     power = passive_forces(forest, t, q, v, damped, h)
     return power + actuator_forces(forest.trees, forest.drives, q, v, damped, forest.moving.spare, h)
+
+
+@kernel(f"void(Forest, {A1}, {A1}, {A1})", borrows=True, entry=True, rare=True)
+def add_coriolis(forest: Forest, q: Array, v: Array, h: Array) -> None:
+    """Add Coriolis and centrifugal forces of a motion by itself, and nothing else, to h."""
+    put_forest(forest, q, v)
+    place_inertias(forest.trees, forest.moving)
+    take_bias(forest.trees, forest.moving, 0.0, forest.moving.spare)
+    for k in range(len(h)):
+        h[k] += forest.moving.spare[k]
 
 
 @kernel(f"void(Forest, float64, {A1}, {A1}, {A1}, {A2}, {A1})", borrows=True, entry=True)

@@ -149,6 +149,13 @@ class TreeSystem:
         """Return the generalised force: gravity, Coriolis, springs, dampers, fluid, and actuators told `control`."""
         return self._at(q, v, control).force(t)[0]
 
+    def coriolis(self, q: Array, v: Array) -> Array:
+        """Return Coriolis and centrifugal forces alone, -dM/dt v + d(v.M v)/dq / 2, N and N m, shape (nv,).
+
+        A step adds those of half of its change of v to the force of its mean velocity, see ``docs/stepping.md``.
+        """
+        return ForestState.at(self.forest, q, v).coriolis()
+
     def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, control: Array | None = None) -> Array:
         """Return the force of a step without corrections, which v was foreseen for and whose mean velocity is `mean`.
 

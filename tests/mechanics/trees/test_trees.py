@@ -40,6 +40,17 @@ def test_kinetic_energy_is_that_of_the_bodies(seed: int) -> None:
     assert whole == pytest.approx(parts, rel=1e-13)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_coriolis_forces_have_the_power_that_keeps_kinetic_energy(seed: int) -> None:
+    """v.c = -v.(dM/dt) v / 2 by differences of M; no gravity, nothing linear in v."""
+    state, h = random_state(TREES, seed), 1e-5
+    q, v = state.q, state.v
+    rate = (TREES.mass(TREES.move(q, v, h)) - TREES.mass(TREES.move(q, v, -h))) / (2.0 * h)
+    c = TREES.coriolis(q, v)
+    assert v @ c == pytest.approx(-0.5 * v @ rate @ v, rel=1e-7)
+    assert pytest.approx(4.0 * c, rel=1e-12, abs=1e-12) == TREES.coriolis(q, -2.0 * v)
+
+
 def test_what_is_known_of_one_state_is_not_taken_for_another() -> None:
     """Frames, inertias and speeds are kept while a state is asked for again; asked for others, they are made anew."""
     a, b = random_state(TREES, 0), random_state(TREES, 1)

@@ -12,7 +12,7 @@ from ....arrays import EPS, Array
 from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CANCELS, CLAIMED, CLOSE, LOOSER, SLOW
 from .acting import one_sided, pace, stopped, surely_late
-from .evaluate import force_at, gaps_at, move, rows_at
+from .evaluate import force_of_step, gaps_at, move, rows_at
 from .linear import add_row, multiply_abs, multiply_mass, multiply_nodes, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
@@ -102,7 +102,8 @@ def put_mean(data: Data, work: Work, span: Span) -> None:
 def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the force for the mean velocity of v and v1 into h, and that velocity."""
     put_mean(data, work, span)
-    return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
+    t = span.t + (1.0 - span.theta) * span.dt
+    return bool(force_of_step(model, t, data.middle, data.v, work.mean, data.V[5], data.h))
 
 
 @kernel("int64(Model, Data, Work, Span)", rare=True)
@@ -117,7 +118,7 @@ def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
         step = np.sqrt(EPS) * max(1.0, abs(v[k]))
         kept = v[k]
         v[k] = kept + step
-        if not force_at(model, t, data.middle, v, h):
+        if not force_of_step(model, t, data.middle, data.v, v, data.V[5], h):
             return FAULT
         v[k] = kept
         for i in range(nv):

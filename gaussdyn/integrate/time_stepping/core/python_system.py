@@ -12,10 +12,10 @@ from ....arrays import Array, all_finite, scalar, vector
 from ....contact.snapshot import checked_mass, rows_of
 from ....errors import InputError
 from ....mechanics.rows import Row
-from ....mechanics.system import System
+from ....mechanics.system import System, coriolis_of
 from ....mechanics.user.system import UserSystem, own
 from ...stepper import check_same_rows
-from .records import LEVEL, NO_ROWS, STEADY, STRAIGHT, Callback, Rows
+from .records import LEVEL, NO_ROWS, STEADY, STRAIGHT, UNBENT, Callback, Rows
 
 VAST = 1e20  # m/s and rad/s: nothing moves so fast, and what passes make of such speeds overflows
 Ask = Callable[[float, Array, Array], None]
@@ -40,7 +40,7 @@ class Answers:
         self._call = CALL(self._answer)  # kept alive: kernels hold its address only
         address = ctypes.cast(self._call, ctypes.c_void_p).value
         asked = np.zeros(1 + nq + nv)
-        self.callback = Callback(address or 0, asked, np.zeros(max(nq, nv, 1)), np.zeros(4, np.int64))
+        self.callback = Callback(address or 0, asked, np.zeros(max(nq, nv, 1)), np.zeros(UNBENT + 1, np.int64))
         self._asked = asked, asked[1 : 1 + nq], asked[1 + nq :]
 
     def error(self, failed: bool) -> BaseException | None:
@@ -97,9 +97,10 @@ class PythonSystem:
         self._own_force, self._own_rows = own(system, "force"), own(system, "rows")
         self._own_power = self._own_force and own(system, "power")
         fill(rows, known, start)
-        asks = (self._mass, self._force, self._rows, self._move, self._potential, self._power)
+        asks = (self._mass, self._force, self._rows, self._move, self._potential, self._power, self._coriolis)
         self.answers = Answers(system.nq, system.nv, dict(enumerate(asks)))
         self.callback = self.answers.callback
+        self.callback.known[UNBENT] = not hasattr(system, "coriolis")
         self._constant: Array | None = None  # the mass, where it is always the same
         if isinstance(system, UserSystem):
             self._note_known(system)
@@ -145,6 +146,9 @@ class PythonSystem:
         if self.stiff is not None:
             h = h + self.stiff.S @ (v - self.stiff.v) / self.stiff.span
         self.callback.answer[: len(v)] = h
+
+    def _coriolis(self, t: float, q: Array, v: Array) -> None:
+        self.callback.answer[: len(v)] = coriolis_of(self.system, q, v)
 
     def _rows(self, t: float, q: Array, v: Array) -> None:
         if not (self._own_rows and self._filled(t, q, v)):

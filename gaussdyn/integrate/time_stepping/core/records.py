@@ -25,7 +25,7 @@ DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM, BEYOND = ra
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE, PUSHED = range(11, 18)  # further ones, see there
 LOGGED = 18
-NO_ROWS, STRAIGHT, STEADY, LEVEL = range(4)  # entries of `Callback.known`
+NO_ROWS, STRAIGHT, STEADY, LEVEL, UNBENT = range(5)  # entries of `Callback.known`
 ALL, ALL_ROWS, FIXED, FIXED_ROWS = range(4)  # entries of `Layout.counts`
 LOW, HIGH, NODE, NODES, BRANCH, ALONE = range(6)  # columns of `Layout.reach`
 PLUS, NONE = 0, 6  # rows of `Data.V` that are more than work space of one function
@@ -215,8 +215,8 @@ class Callback(NamedTuple):
     answer : Array
         Where it puts vectors and numbers.
     known : IntArray
-        Whether there are no rows, q moves by dt v, the mass is always that in `Model.M`, and the potential is zero:
-        then Python is not asked.
+        Whether there are no rows, q moves by dt v, the mass is always that in `Model.M`, the potential is zero, and
+        Coriolis forces have no function of their own: then Python is not asked.
     """
 
     address: int

@@ -10,8 +10,17 @@ from ....programs.solution.residual_kernels import DEGENERATE, INACTIVE, SLIP
 from ...impact.restitution_scaling import GAIN
 from ..scheme import GONE, SMALL
 from .acting import one_sided
-from .evaluate import kinetic_at, mass_at, potential_at, power_at
-from .linear import dot, multiply_abs, multiply_mass, row_dot, row_dot_abs
+from .evaluate import bends, coriolis_at, kinetic_at, mass_at, potential_at, power_at
+from .linear import (
+    dot,
+    factor_bare_mass,
+    metric_of_shifts,
+    multiply_abs,
+    multiply_mass,
+    row_dot,
+    row_dot_abs,
+    solve_nodes,
+)
 from .problem.contact_problem import Problem, note_modes
 from .records import (
     ACCELERATION,
@@ -116,6 +125,27 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     return cone
 
 
+@kernel(f"float64(Model, Data, Span, {A1})", borrows=True)
+def work_at_once(model: Model, data: Data, span: Span, impulse: Array) -> float:
+    """Return what impulses do more on the mean of the velocities just before and after than on that of the ends.
+
+    They act at once, in the middle of the step. Coriolis forces of trees lead in half of it from v to the velocity
+    before, and from that after to v+.
+    """
+    if not bends(model) or not data.p.any() or not factor_bare_mass(model.layout, data):
+        return 0.0
+    before, after = data.V[4], data.V[5]
+    for j in range(len(before)):
+        before[j] = after[j] = 0.0
+    if not (coriolis_at(model, data.middle, data.v, before) and coriolis_at(model, data.middle, data.v1, after)):
+        return np.nan
+    for j in range(len(before)):
+        after[j] -= before[j]
+    L, inverse = metric_of_shifts(model.layout, data)
+    solve_nodes(L, inverse, model.layout, after, after)
+    return -0.25 * span.dt * float(dot(after, impulse))
+
+
 @kernel(f"boolean(Model, Data, Span, {A1}, boolean)", borrows=True)
 def take_books(model: Model, data: Data, span: Span, v_mid: Array, whole: bool) -> bool:
     """Note energies, and the work of all forces and of the projection; False where a function failed.
@@ -130,9 +160,10 @@ def take_books(model: Model, data: Data, span: Span, v_mid: Array, whole: bool) 
         multiply_mass(data.M, layout.nodes, data.V[3], impulse)
         for j in range(nv):
             impulse[j] -= span.dt * data.h[j]
-        log[REACTIONS] = dot(v_mid, impulse)
-        fine, power = power_at(model, t, data.middle, v_mid, data.V[4])
-        log[FORCES] = span.dt * power
+        more = work_at_once(model, data, span, impulse)
+        fine, log[REACTIONS] = more == more, dot(v_mid, impulse) + more
+        said, power = power_at(model, t, data.middle, v_mid, data.V[4])
+        fine, log[FORCES] = fine and said, span.dt * power
     before = kinetic_before = 0.0
     lifts = False
     for i in range(len(data.q)):

@@ -203,6 +203,19 @@ def chart_at(n: Array) -> int:
     return 1 if n[2] > TURNOVER else -1
 
 
+@kernel(f"UniTuple(float64, 2)(int64, {A1}, {A2})", borrows=True)
+def contact_axes(chart: int, n: Array, frame: Array) -> tuple[float, float]:
+    """Fill rows 0-2 of `frame` as `contact_frame` does; return the sign s of the chart and -1 / (s + n_z)."""
+    s = float(chart_at(n) if chart == 0 or abs(chart + n[2]) < POLE else chart)
+    a = -1.0 / (s + n[2])
+    x, y = n[0], n[1]
+    b = x * y * a
+    frame[0, 0], frame[0, 1], frame[0, 2] = n[0], n[1], n[2]
+    frame[1, 0], frame[1, 1], frame[1, 2] = 1.0 + s * x * x * a, s * b, -s * x
+    frame[2, 0], frame[2, 1], frame[2, 2] = b, s + y * y * a, -y
+    return s, a
+
+
 @kernel(f"void(int64, {A1}, {A1}, {A2})", borrows=True)
 def contact_frame(chart: int, n: Array, rates: Array, frame: Array) -> None:
     """Fill rows 0-2 of `frame` with N, T1, T2 (right-handed, a function of n alone), rows 3-5 with their rates.
@@ -218,15 +231,12 @@ def contact_frame(chart: int, n: Array, rates: Array, frame: Array) -> None:
         The normal and its time derivative.
     frame : Array, shape (6, 3)
     """
-    s = float(chart_at(n) if chart == 0 or abs(chart + n[2]) < POLE else chart)
-    a = -1.0 / (s + n[2])
+    s, a = contact_axes(chart, n, frame)
     da = a * a * rates[2]
     x, y, dx, dy = n[0], n[1], rates[0], rates[1]
-    b, db = x * y * a, dx * y * a + x * dy * a + x * y * da
+    db = dx * y * a + x * dy * a + x * y * da
     for i in range(3):
-        frame[0, i], frame[3, i] = n[i], rates[i]
-    frame[1, 0], frame[1, 1], frame[1, 2] = 1.0 + s * x * x * a, s * b, -s * x
-    frame[2, 0], frame[2, 1], frame[2, 2] = b, s + y * y * a, -y
+        frame[3, i] = rates[i]
     frame[4, 0], frame[4, 1], frame[4, 2] = s * x * (2.0 * dx * a + x * da), s * db, -s * dx
     frame[5, 0], frame[5, 1], frame[5, 2] = db, y * (2.0 * dy * a + y * da), -dy
 

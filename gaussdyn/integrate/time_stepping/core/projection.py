@@ -119,10 +119,10 @@ def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
     if plain and least_shift(push, m, bound):
         return True
     list_joined(push, m)
-    for _ in range(SOFT_ROUNDS):
+    for turn in range(SOFT_ROUNDS):
         for i in range(m):
             push.past[i] = push.u[i]
-        if not squeeze(push, m):
+        if not squeeze(push, m, turn > 0):
             return False
         change = 0.0
         for i in range(m):

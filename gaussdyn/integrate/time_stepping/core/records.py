@@ -29,7 +29,7 @@ NO_ROWS, STRAIGHT, STEADY, LEVEL, UNBENT = range(5)  # entries of `Callback.know
 ALL, ALL_ROWS, FIXED, FIXED_ROWS = range(4)  # entries of `Layout.counts`
 LOW, HIGH, NODE, NODES, BRANCH, ALONE = range(6)  # columns of `Layout.reach`
 PLUS, NONE = 0, 6  # rows of `Data.V` that are more than work space of one function
-PULL, REACH, PLACED, FASTEST, MISSED, LISTED, AHEAD, FOUND = 0, 4, 5, 6, 7, 8, 9, 10  # entries of `Shapes.numbers`
+PULL, REACH, PLACED, FASTEST, MISSED, LISTED, AHEAD, FOUND = range(8)  # entries of `Shapes.numbers`
 
 
 @record(A1, A1, A2, A2, I1, I1, I1)
@@ -247,13 +247,13 @@ class Shapes(NamedTuple):
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    numbers : Array, shape (11,)
-        The acceleration of free fall, m/s^2, and three zeros. REACH: how far contacts were open at most that were found
+    numbers : Array, shape (8,)
+        PULL: the acceleration of free fall, m/s^2. REACH: how far contacts were open at most that were found
         (-1: x, R or the lists are others since). PLACED: whether x and R are those of the start of the step already,
         FASTEST: then the largest speed of a point of any body, m/s. MISSED: that at the end of a step whose contacts
         were too few, 0: they were not. LISTED: how many were listed. AHEAD: as REACH, of those found ahead, of
         bodies at x, R; FOUND: how many these are.
-    out, frame : shapes (1, 7) and (6, 3)
+    out, frame : shapes (1, 7) and (3, 3)
         Work space.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....mechanics.collision.feature_kinematics import axis_of_row, chart_at, contact_frame, feature_geometry
+from ....mechanics.collision.feature_kinematics import axis_of_row, chart_at, contact_axes, feature_geometry
 from ....mechanics.collision.vectors import V3, Vector, along, cross3, dot3, three, triple3
 from ....mechanics.spatial.row_kernels import ZERO, Mechanism, add_wrench
 from ....mechanics.trees.forest import ABOVE, LAST, ROOT, Forest
@@ -19,17 +19,24 @@ def body_at(body: int, n: int) -> int:
 
 
 @kernel(f"void(Layout, Shapes, {A2}, {A3}, int64, Rows)", borrows=True)
-def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
-    """Fill in gap and law of contact k, and its directions in `shapes`."""
+def contact_gap(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
+    """Fill in gap and law of contact k, and in `shapes` its normal and point."""
     f, out = k - layout.counts[FIXED], shapes.out[0]
     a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
     feature_geometry(shapes.kind[f], shapes.data[f], x[a], R[a], x[b], R[b], out)
-    rows.chart[k] = rows.keeps[k] if rows.keeps[k] != 0 else chart_at(out[1:4])
-    contact_frame(rows.chart[k], out[1:4], shapes.numbers[1:4], shapes.frame)
     rows.gap[k] = out[0]
     law = shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]]]
     for c in range(6):
         rows.law[k, c] = law[c]
+
+
+@kernel(f"void(Layout, Shapes, {A2}, {A3}, int64, Rows)", borrows=True)
+def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
+    """Do what `contact_gap` does, and fill in the directions of contact k in `shapes`."""
+    contact_gap(layout, shapes, x, R, k, rows)
+    normal = shapes.out[0][1:4]
+    rows.chart[k] = rows.keeps[k] if rows.keeps[k] != 0 else chart_at(normal)
+    contact_axes(rows.chart[k], normal, shapes.frame)
 
 
 @kernel("void(Layout, Shapes, Mechanism, int64, Rows)", borrows=True)
@@ -134,7 +141,7 @@ def add_normal(forest: Forest, shapes: Shapes, f: int, side: int, first: int, ro
     b, sign, adds = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side, side != 0
     S, dofs, d, normal = forest.moving.S, forest.trees.dofs, forest.trees.bodies[b, LAST], rows.J[first]
     arm = along(three(shapes.out[0], 4), -1.0, triple3(forest.moving.x[forest.trees.bodies[b, ROOT]]))
-    N = triple3(shapes.frame[0])
+    N = three(shapes.out[0], 1)
     moment = cross3(arm, N)
     while d >= 0:
         x = dot3(moment, three(S[d], 0)) + dot3(N, three(S[d], 3))
@@ -145,7 +152,7 @@ def add_normal(forest: Forest, shapes: Shapes, f: int, side: int, first: int, ro
 @kernel("void(Layout, Shapes, Forest, boolean, int64, Rows)", borrows=True)
 def gap_of_trees(layout: Layout, shapes: Shapes, forest: Forest, normals: bool, k: int, rows: Rows) -> None:
     """Fill in the gap of contact k of trees, and the row N: where it acts if `normals`, else where it overlaps."""
-    contact_geometry(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
+    contact_gap(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
     if not (normals if rows.asked[k] != 0 else rows.gap[k] <= 0.0):
         return
     f, first = k - layout.counts[FIXED], layout.start[k]

@@ -36,11 +36,11 @@ def shapes_of(system: SpatialSystem | TreeSystem, node: IntArray, room: int) -> 
     R = np.zeros((n + 1, 3, 3))
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
-    gravity = np.array([math.hypot(*system.gravity), *[0.0] * 8, -1.0, 0.0])
+    gravity = np.array([math.hypot(*system.gravity), *[0.0] * 5, -1.0, 0.0])
     return Shapes(
         buffers.shapes.value, buffers.space.value, kinds, laws, system.contacts.radii,
         np.zeros(n), np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity,
-        np.zeros((1, 7)), np.zeros((6, 3)),
+        np.zeros((1, 7)), np.zeros((3, 3)),
     )  # fmt: skip
 
 

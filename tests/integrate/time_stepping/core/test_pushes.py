@@ -25,8 +25,13 @@ def test_pushes_are_those_of_the_minimum(m: int) -> None:
     list_joined(held, m)
     assert sorted(push.order[:m]) == list(range(m))
     assert (list(push.order[:m]) == list(range(m))) == (m < MANY)
-    assert squeeze(held, m)
+    assert squeeze(held, m, False)
     root = np.linalg.cholesky(Z @ Z.T + SOFT * np.eye(m))
     exact, _ = nnls(root.T, -np.linalg.solve(root, gap))
     assert np.abs(Z.T @ (push.p - exact)).max() <= 1e-9
     assert (push.p >= 0.0).all()
+    push.centre[:] = push.p
+    assert squeeze(held, m, True)
+    by_the_factor = push.p.copy()
+    assert squeeze(held, m, False)
+    assert (push.p == by_the_factor).all()

@@ -120,9 +120,12 @@ def list_joined(push: Push, m: int) -> None:
             seen += 1
 
 
-@kernel("int64(Push, int64)", borrows=True)
-def put_pushing(push: Push, m: int) -> int:
-    """Put the equations of the gaps that push, in their order, into S and u; return how many there are."""
+@kernel("int64(Push, int64, boolean)", borrows=True)
+def put_pushing(push: Push, m: int, known: bool) -> int:
+    """Put the equations of the gaps that push, in their order, into S and u; return how many there are.
+
+    known: S has their factor.
+    """
     n, active, place, joined = 0, push.active, push.place_of, push.joined
     for a in range(m):
         i = push.order[a]
@@ -132,6 +135,9 @@ def put_pushing(push: Push, m: int) -> int:
             n += 1
     for k in range(n):
         i, row = active[k], push.S[k]
+        push.u[k] = SOFT * push.centre[i] - push.gap[i]
+        if known:
+            continue
         for a in range(k):
             row[a] = 0.0
         for a in range(joined[i, m]):
@@ -139,17 +145,20 @@ def put_pushing(push: Push, m: int) -> int:
             if 0 <= place[j] < k:
                 row[place[j]] = push.W[i, j]
         row[k] = push.W[i, i] + SOFT
-        push.u[k] = SOFT * push.centre[i] - push.gap[i]
     return n
 
 
-@kernel("boolean(Push, int64)", borrows=True)
-def squeeze(push: Push, m: int) -> bool:
-    """Put the pushes at the minimum of 1/2 p.W p + gap.p + SOFT / 2 |p - centre|^2, p >= 0 where not held."""
+@kernel("boolean(Push, int64, boolean)", borrows=True)
+def squeeze(push: Push, m: int, known: bool) -> bool:
+    """Put the pushes at the minimum of 1/2 p.W p + gap.p + SOFT / 2 |p - centre|^2, p >= 0 where not held.
+
+    known: the last such minimum had this W, and its gaps push now: the factor stands.
+    """
     active, p, u = push.active, push.p, push.u
-    for _ in range(MOST_SETS):
-        n = put_pushing(push, m)
-        if n > 0 and not cholesky(push.S, n, push.first, 0.0) > 0.0:
+    for turn in range(MOST_SETS):
+        stands = known and turn == 0
+        n = put_pushing(push, m, stands)
+        if n > 0 and not stands and not cholesky(push.S, n, push.first, 0.0) > 0.0:
             return False
         cholesky_solve(push.S, n, push.first, u)
         for i in range(m):

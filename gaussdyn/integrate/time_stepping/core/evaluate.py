@@ -29,7 +29,6 @@ from ....mechanics.trees.forest import DAMPING, FREE_SIDE, MEET, RUB, WHAT, Fore
 from ....mechanics.trees.frames import fastest_points
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import (
-    add_coriolis,
     forest_forces,
     forest_kinetic,
     forest_mass,
@@ -58,7 +57,6 @@ from .records import (
     SPATIAL,
     STEADY,
     STRAIGHT,
-    UNBENT,
     Callback,
     Model,
     Planar,
@@ -334,41 +332,6 @@ def force_at(model: Model, t: float, q: Array, v: Array, h: Array) -> bool:
     for i in range(nv):
         h[i] = model.program.out[nv * nv + i] + model.program.push[i]
     return found
-
-
-@kernel("boolean(Model)", borrows=True)
-def bends(model: Model) -> bool:
-    """Return whether Coriolis forces are known apart from others, see `coriolis_at`."""
-    who = model.layout.who
-    return bool(who == FOREST or (who == CALLBACK and not model.callback.known[UNBENT]))
-
-
-@kernel(f"boolean(Model, {A1}, {A1}, {A1})", borrows=True, rare=True)
-def coriolis_at(model: Model, q: Array, v: Array, h: Array) -> bool:
-    """Add Coriolis forces of v by itself to h; for systems that `bends` names."""
-    if model.layout.who == FOREST:
-        add_coriolis(model.forest, q, v, h)
-        return True
-    found, answer = ask(model.callback, ASK_CORIOLIS, 0.0, q, v), model.callback.answer
-    for i in range(len(v)):
-        h[i] += answer[i]
-    return bool(found)
-
-
-@kernel(f"boolean(Model, float64, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
-def force_of_step(model: Model, t: float, q: Array, v: Array, mean: Array, change: Array, h: Array) -> bool:
-    """Fill in h for a step from v with its middle at q; `change`, shape (nv,), is work space.
-
-    Coriolis forces are the mean of those at v and at v+. With those of their mean alone the kinetic energy would be off
-    to first order where bodies hit each other.
-    """
-    if not force_at(model, t, q, mean, h):
-        return False
-    if not bends(model):
-        return True
-    for j in range(len(v)):
-        change[j] = mean[j] - v[j]
-    return bool(coriolis_at(model, q, change, h))
 
 
 @kernel(f"boolean(Model, {A1}, {A1}, {A2})", borrows=True)

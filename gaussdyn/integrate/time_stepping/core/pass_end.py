@@ -10,9 +10,10 @@ import numpy as np
 from ...._jit import A1, kernel
 from ....arrays import EPS, Array
 from ....mechanics.trees.forest import RUB, WHAT
+from ....mechanics.trees.motion import add_coriolis
 from ..scheme import ALLOWED, CANCELS, CLAIMED, CLOSE, LOOSER, SLOW
 from .acting import one_sided, pace, stopped, surely_late
-from .evaluate import force_of_step, gaps_at, move, rows_at
+from .evaluate import ASK_CORIOLIS, ask, force_at, gaps_at, move, rows_at
 from .linear import add_row, multiply_abs, multiply_mass, multiply_nodes, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
@@ -26,6 +27,7 @@ from .records import (
     ALONE,
     AT,
     BILATERAL,
+    CALLBACK,
     DONE,
     EPS_N,
     FAULT,
@@ -39,6 +41,7 @@ from .records import (
     POSITION,
     PUSHED,
     SOFT,
+    UNBENT,
     UNSETTLED,
     Data,
     Layout,
@@ -98,12 +101,35 @@ def put_mean(data: Data, work: Work, span: Span) -> None:
         work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
 
 
-@kernel("boolean(Model, Data, Work, Span)", borrows=True)
-def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
-    """Put the force for the mean velocity of v and v1 into h, and that velocity."""
-    put_mean(data, work, span)
-    t = span.t + (1.0 - span.theta) * span.dt
-    return bool(force_of_step(model, t, data.middle, data.v, work.mean, data.V[5], data.h))
+@kernel(f"boolean(Model, {A1}, {A1}, {A1})", borrows=True, rare=True)
+def coriolis_at(model: Model, q: Array, v: Array, h: Array) -> bool:
+    """Add Coriolis forces of v by itself to h, where the system tells them apart: trees, or one in Python."""
+    if model.layout.who == FOREST:
+        add_coriolis(model.forest, q, v, h)
+        return True
+    if model.callback.known[UNBENT]:
+        return True
+    found, answer = ask(model.callback, ASK_CORIOLIS, 0.0, q, v), model.callback.answer
+    for i in range(len(v)):
+        h[i] += answer[i]
+    return bool(found)
+
+
+@kernel(f"boolean(Model, Data, Work, Span, {A1})", borrows=True)
+def force_along(model: Model, data: Data, work: Work, span: Span, h: Array) -> bool:
+    """Put the force for the mean velocity at hand into h.
+
+    Coriolis forces are the mean of those at v and at v+. With those of their mean alone the kinetic energy would be off
+    to first order where bodies hit each other.
+    """
+    change = data.V[5]
+    if not force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, h):
+        return False
+    if model.layout.who not in (FOREST, CALLBACK):
+        return True
+    for j in range(len(change)):
+        change[j] = work.mean[j] - data.v[j]
+    return bool(coriolis_at(model, data.middle, change, h))
 
 
 @kernel("int64(Model, Data, Work, Span)", rare=True)
@@ -112,13 +138,13 @@ def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
 
     NEXT where h does not depend on the velocity: it is not the force that passes contract slowly by.
     """
-    nv, h, v, t = len(data.v), data.V[10], work.mean, span.t + (1.0 - span.theta) * span.dt
+    nv, h, v = len(data.v), data.V[10], work.mean
     depends = False
     for k in range(nv):
         step = np.sqrt(EPS) * max(1.0, abs(v[k]))
         kept = v[k]
         v[k] = kept + step
-        if not force_of_step(model, t, data.middle, data.v, v, data.V[5], h):
+        if not force_along(model, data, work, span, h):
             return FAULT
         v[k] = kept
         for i in range(nv):
@@ -150,7 +176,8 @@ def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: boo
         if layout.kind[k] == SOFT:
             add_row(layout, layout.start[k], -data.p[layout.start[k]], data.seen.J[layout.start[k]], push)
     for _ in range(12):
-        if not force_along(model, data, work, span):
+        put_mean(data, work, span)
+        if not force_along(model, data, work, span, data.h):
             return False
         for j in range(nv):
             short[j] = data.v1[j] - data.v[j]
@@ -273,7 +300,8 @@ def put_rates_there(model: Model, data: Data, work: Work, span: Span, blind: boo
 @kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
 def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, blind: bool) -> int:
     """Put the data of the contact problem for the end of the step that v1 leads to, unless `blind` with that end."""
-    if not force_along(model, data, work, span):
+    put_mean(data, work, span)
+    if not force_along(model, data, work, span, data.h):
         return FAULT
     code = DONE if blind else put_end(model, data, work, push, span, first, False, False)
     if code == FAULT or not put_rates_there(model, data, work, span, blind):

@@ -117,7 +117,8 @@ def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Sp
         return DONE
     if not factor_mass(model.layout, data) or not put_problem(model.layout, data, problem, span):
         return DEPENDENT
-    if not force_along(model, data, work, span):
+    put_mean(data, work, span)
+    if not force_along(model, data, work, span, data.h):
         return FAULT
     measure(model.layout, data, work, problem)
     far_from_last(model.layout, data, work, span.dt)

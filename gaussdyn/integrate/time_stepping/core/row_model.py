@@ -45,6 +45,7 @@ from .records import (
     PROGRAM,
     SOFT,
     SPATIAL,
+    UNBENT,
     Bound,
     Callback,
     Carried,
@@ -146,7 +147,7 @@ def _built_of_functions(system: System, who: int, state: State) -> Built:
     answers = None if python is None else python.answers
     if who == PROGRAM and program.address == 0:
         answers = _interpreted(system, program)  # type: ignore[arg-type]
-    callback = Callback(0, np.zeros(0), np.zeros(1), _counts(4)) if answers is None else answers.callback
+    callback = Callback(0, np.zeros(0), np.zeros(1), _counts(UNBENT + 1)) if answers is None else answers.callback
     M = np.zeros((0, 0)) if python is None else python.M
     model = nothing(Model)._replace(layout=layout, program=program, callback=callback, rows=rows, M=M)
     return Built(model, _data(system, layout), tuple(row.id for row in found), python, answers)

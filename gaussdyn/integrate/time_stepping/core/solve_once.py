@@ -68,7 +68,8 @@ def rates_at_end(model: Model, data: Data, span: Span) -> bool:
 def foresee(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool) -> bool:
     """Put the force and the rates for the end that v1 leads to; False where a function failed."""
     blind, nq = work.course[BLIND] != 0, len(data.q)
-    if not force_along(model, data, work, span):
+    put_mean(data, work, span)
+    if not force_along(model, data, work, span, data.h):
         return False
     if not blind and data.bound.known[COUNT] > 0:  # rates contradict one another where the place does not obey joints
         if put_end(model, data, work, push, span, first, True, False) == FAULT:

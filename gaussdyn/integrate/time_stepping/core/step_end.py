@@ -10,7 +10,7 @@ from ....programs.solution.residual_kernels import DEGENERATE, INACTIVE, SLIP
 from ...impact.restitution_scaling import GAIN
 from ..scheme import GONE, SMALL
 from .acting import one_sided
-from .evaluate import bends, coriolis_at, kinetic_at, mass_at, potential_at, power_at
+from .evaluate import kinetic_at, mass_at, potential_at, power_at
 from .linear import (
     dot,
     factor_bare_mass,
@@ -21,12 +21,14 @@ from .linear import (
     row_dot_abs,
     solve_nodes,
 )
+from .pass_end import coriolis_at
 from .problem.contact_problem import Problem, note_modes
 from .records import (
     ACCELERATION,
     ALL,
     ALL_ROWS,
     BEYOND,
+    CALLBACK,
     CHANGED,
     CONE,
     DONE,
@@ -125,14 +127,14 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     return cone
 
 
-@kernel(f"float64(Model, Data, Span, {A1})", borrows=True)
+@kernel(f"float64(Model, Data, Span, {A1})", borrows=True, rare=True)
 def work_at_once(model: Model, data: Data, span: Span, impulse: Array) -> float:
     """Return what impulses do more on the mean of the velocities just before and after than on that of the ends.
 
     They act at once, in the middle of the step. Coriolis forces of trees lead in half of it from v to the velocity
     before, and from that after to v+.
     """
-    if not bends(model) or not data.p.any() or not factor_bare_mass(model.layout, data):
+    if not data.p.any() or not factor_bare_mass(model.layout, data):
         return 0.0
     before, after = data.V[4], data.V[5]
     for j in range(len(before)):
@@ -160,7 +162,7 @@ def take_books(model: Model, data: Data, span: Span, v_mid: Array, whole: bool) 
         multiply_mass(data.M, layout.nodes, data.V[3], impulse)
         for j in range(nv):
             impulse[j] -= span.dt * data.h[j]
-        more = work_at_once(model, data, span, impulse)
+        more = work_at_once(model, data, span, impulse) if layout.who in (FOREST, CALLBACK) else 0.0
         fine, log[REACTIONS] = more == more, dot(v_mid, impulse) + more
         said, power = power_at(model, t, data.middle, v_mid, data.V[4])
         fine, log[FORCES] = fine and said, span.dt * power

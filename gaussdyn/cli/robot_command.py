@@ -86,7 +86,8 @@ def robot(
             from ..mechanics.robots.read_robot import read_robot
 
             found = read_robot(file, mend=mend, base=None if base is None else base.value, floor=floor)
-            document["start"] = list(found.troubles(keyframe))
+            document["ignored"] = list(found.ignored)
+            document["start"] = [*found.troubles(keyframe), *([] if mend else touches_always(found))]
             if run is not None:
                 state = found.start(keyframe, project=project)
                 stepper = MoreauJean(dt=dt or found.dt, corrections=not no_corrections)
@@ -105,6 +106,13 @@ def examined(file: Path, mend: bool, base: Base | None) -> tuple[dict[str, Any],
     found = survey(file, mend=mend, base=None if base is None else base.value)
     document = {"schema": "gaussdyn/robot/1", "file": str(file), **found}
     return document, REJECTED if found["missing"] else DONE
+
+
+def touches_always(robot: Robot) -> list[str]:
+    """Return in words which shapes lie on one another wherever joints stand: they may hold what runs at small steps."""
+    from ..mechanics.robots.built_in_overlaps import FLANGES, flanges
+
+    return [f"{a} and {b}: {FLANGES} (--mend has them not touch)" for a, b in map(sorted, flanges(robot))]
 
 
 def carry_out(

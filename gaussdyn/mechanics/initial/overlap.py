@@ -79,6 +79,12 @@ def overlaps(system: System, state: State, *, tolerance: float = TOLERANCE) -> l
     return sorted(found, key=lambda overlap: (-overlap.depth, overlap.pair))
 
 
+def touching(system: System, state: State) -> set[frozenset[str]]:
+    """Return the pairs of shapes that touch to within 1e-6 m."""
+    found = [row for row in _rows(system, state.t, state.q) if "/" in row.id and abs(row.gap) <= SEAM]
+    return {frozenset(_names(row)) for row in found}
+
+
 def check_apart(system: System, state: State, *, tolerance: float = TOLERANCE) -> None:
     """Raise InputError if bodies overlap; it names the pair, the depth, and how to mend it."""
     found = overlaps(system, state, tolerance=tolerance)

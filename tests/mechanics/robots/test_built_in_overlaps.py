@@ -63,3 +63,33 @@ def test_overlaps_that_are_left_are_the_least(tmp_path: Path) -> None:
         pushed_apart(system, start)
     (left,) = least_overlaps(system, start)
     assert left.depth == pytest.approx(0.18, abs=1e-6)
+
+
+def test_flanges_of_a_hinge_do_not_touch(tmp_path: Path) -> None:
+    """Two discs that lie on one another however the upper one turns; a lever that merely begins on the lower one."""
+    disc = '<collision><origin xyz="0 0 {z}"/><geometry><box size=".2 .2 .1"/></geometry></collision>'
+    joints = "".join(
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="0 0 {z}"/>'
+        f'<axis xyz="{axis}"/></joint>'
+        for name, kind, parent, child, axis, z in (
+            ("one", "fixed", "base", "plate", "0 0 1", 0.0),
+            ("pan", "continuous", "plate", "gear", "0 0 1", 0.0),
+            ("two", "continuous", "gear", "head", "0 0 1", 0.1),
+            ("tilt", "continuous", "head", "arm", "0 1 0", 0.2),
+            ("three", "continuous", "arm", "lever", "0 1 0", 0.0),
+        )
+    )
+    shapes = {"base": disc.format(z=0.0), "head": disc.format(z=0.0), "lever": ball(0.05, 0.0)}
+    links = "".join(
+        f'<link name="{name}">{LINK}{shapes.get(name, "")}</link>'
+        for name in ("base", "plate", "gear", "head", "arm", "lever")
+    )
+    links = links.replace('<origin xyz="0.0 0 0"/>', '<origin xyz="0 0 -0.1"/>')  # the ball begins on the head
+    (tmp_path / "flanges.urdf").write_text(f'<robot name="flanges">{links}{joints}</robot>')
+    robot = read_robot(tmp_path / "flanges.urdf", base="free", mend=True)
+    (said,) = [line for line in robot.ignored if line.startswith("contact of")]
+    assert said.startswith("contact of base")
+    assert said.endswith("head: on one another wherever joints stand")
+    run = simulate(robot.system(), robot.start(rates={"two": 1.0}), 0.02, stepper=MoreauJean(dt=1e-3))
+    assert run.status == "COMPLETED"
+    assert run.event_counts == {}

@@ -83,13 +83,13 @@ def test_mass_and_forces_are_those_of_mujoco(model: str) -> None:
         assert off(here.mass(), M) < 1e-12
         assert here.placed
         take_bias(*map(held, (forest.trees, here.forest.moving)), h)
-        passive_forces(here.held, here.q, here.v, here.v, passive)
+        passive_forces(here.held, 0.0, here.q, here.v, here.v, passive)
         actuator_forces(*map(held, (forest.trees, here.forest.drives)), here.q, here.v, here.v, spare, acting)
         scale = max(np.abs(x).max() for x in (d.qfrc_bias, d.qfrc_passive, d.qfrc_actuator))
         assert off(-h, d.qfrc_bias, scale) < 1e-12
         assert off(passive, d.qfrc_passive) < 1e-12
         assert off(acting, d.qfrc_actuator) < 1e-12
-        assert off(here.force()[0], d.qfrc_passive + d.qfrc_actuator - d.qfrc_bias) < 1e-11
+        assert off(here.force(0.0)[0], d.qfrc_passive + d.qfrc_actuator - d.qfrc_bias) < 1e-11
 
 
 def seen_by(m: Any, d: Any, body: int, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -247,6 +247,13 @@ def side_of(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> int:
     return 1 if force >= own[FORCE_HIGH] else -1 if force <= own[FORCE_LOW] else 0
 
 
+@kernel("void(Drives)", borrows=True)
+def leave_drives(drives: Drives) -> None:
+    """Put no drive beside the mass, and none on a side: what they were under another control says nothing."""
+    for k in range(len(drives.beside)):
+        drives.beside[k], drives.side[k] = 0.0, FREE_SIDE
+
+
 @kernel(f"boolean(Trees, Drives, {A1}, {A1}, float64, boolean, {A2})", borrows=True, rare=True)
 def drives_beside(trees: Trees, drives: Drives, q: Array, v: Array, way: float, one: bool, M: Array) -> bool:
     """Put on which side of their limits drives are at (q, v), and beside the mass what falls; return if that is new.

@@ -13,6 +13,7 @@ from .forces import (
     fluid_forces,
     joint_dampers,
     joint_springs,
+    leave_drives,
     lift_weights,
     tendon_forces,
 )
@@ -84,6 +85,7 @@ def forest_forces_foreseen(
     M, shape (nv, nv), is work space.
     """
     put_forest(forest, q, mean)
+    leave_drives(forest.drives)
     drives_beside(forest.trees, forest.drives, q, mean, 0.0, False, M)
     forest_forces(forest, t, q, v, mean, h)
 

@@ -24,8 +24,8 @@ from ....mechanics.spatial.row_kernels import (
     spatial_mass,
     spatial_potential,
 )
-from ....mechanics.trees.forces import drives_beside
-from ....mechanics.trees.forest import DAMPING, FREE_SIDE, MEET, RUB, WHAT, Forest
+from ....mechanics.trees.forces import drives_beside, leave_drives
+from ....mechanics.trees.forest import DAMPING, MEET, RUB, WHAT, Forest
 from ....mechanics.trees.frames import fastest_points
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import (
@@ -379,10 +379,8 @@ def resist(model: Model, q: Array, v: Array, way: float, M: Array) -> bool:
     for j in range(len(v)):
         damped[j] = v[j]
         M[j, j] += way * losses[j, DAMPING]
-    drives = model.forest.drives
-    for k in range(len(drives.beside)):
-        drives.beside[k], drives.side[k] = 0.0, FREE_SIDE
-    drives_beside(model.forest.trees, drives, q, v, way, False, M)
+    leave_drives(model.forest.drives)
+    drives_beside(model.forest.trees, model.forest.drives, q, v, way, False, M)
     return True
 
 

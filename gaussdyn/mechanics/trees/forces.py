@@ -247,7 +247,7 @@ def side_of(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> int:
     return 1 if force >= own[FORCE_HIGH] else -1 if force <= own[FORCE_LOW] else 0
 
 
-@kernel("void(Drives)", borrows=True)
+@kernel("void(Drives)", borrows=True, rare=True)
 def leave_drives(drives: Drives) -> None:
     """Put no drive beside the mass, and none on a side: what they were under another control says nothing."""
     for k in range(len(drives.beside)):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import EPS, Array
 from ...contact.assemble import assemble, blocks, start_of_blocks
+from ...contact.coupled import coupled
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
 from ...integrate.contact_modes import parts_of, rough
 from ...integrate.event_driven.drift_correction import stilled
@@ -139,20 +140,40 @@ def put_back(motion: RecordedMotion) -> float:
 def impulses(motion: RecordedMotion) -> float:
     """Return how far the claimed impulses are from the sum of the recorded ones, over the largest, or the momentum.
 
-    What falls from rest has its momentum at the end, and joints that bear nothing have impulses of rounding.
+    What falls from rest has its momentum at the end, and joints that bear nothing have impulses of rounding. Both are
+    those of the bodies that a row has to do with: the weight of a light one is little beside a heavy one that flies by.
     """
     parts = [(one.arc.t, one.arc.impulses(), one.samples[0].dynamics) for one in motion.arcs]
     strikes = [(one.record.t, dict(one.impulses), None) for one in motion.impacts]
     total = _sum_of_impulses(sorted([*parts, *strikes], key=lambda part: part[0]))
-    keys = total.keys() | motion.impulses.keys()
-    none = np.zeros(1)
-    off = max((float(np.abs(total.get(key, none) - motion.impulses.get(key, none)).max()) for key in keys), default=0.0)
-    size = max(
-        (float(np.abs(p).max(initial=0.0)) for _, own, _ in [*parts, *strikes] for p in own.values()), default=0.0
-    )
-    for d in (motion.arcs[0].samples[0].dynamics, motion.arcs[-1].samples[-1].dynamics) if motion.arcs else ():
-        size = max(size, float((np.abs(d.M) @ np.abs(d.v)).max(initial=0.0)))
-    return off / size if size > 0.0 else off
+    island, sizes = _islands(motion)
+    for _, own, _ in [*parts, *strikes]:
+        for key, p in own.items():
+            here = island.get(key, -1)
+            sizes[here] = max(sizes.get(here, 0.0), float(np.abs(p).max(initial=0.0)))
+    worst, none = 0.0, np.zeros(1)
+    for key in total.keys() | motion.impulses.keys():
+        off = float(np.abs(total.get(key, none) - motion.impulses.get(key, none)).max())
+        size = sizes.get(island.get(key, -1), 0.0) or max(sizes.values(), default=0.0)
+        worst = max(worst, off / size if size > 0.0 else off)
+    return worst
+
+
+def _islands(motion: RecordedMotion) -> tuple[dict[str, int], dict[int, float]]:
+    """Return what each row is coupled with along the arcs, by a number, and the largest momentum of these, N s."""
+    found = [sample.dynamics for one in motion.arcs for sample in (one.samples[0], one.samples[-1])]
+    if not found:
+        return {}, {}
+    rows = [row for d in found for row in d.rows]
+    M = np.abs([d.M for d in found]).max(axis=0)
+    label = coupled(rows, M)
+    island = {row.id: int(label[int(row.J.any(axis=0).argmax())]) for row in rows if row.J.any()}
+    sizes = dict.fromkeys(label.tolist(), 0.0)
+    for d in (found[0], found[-1]):
+        momentum = np.abs(d.M) @ np.abs(d.v)
+        for j, here in enumerate(label.tolist()):
+            sizes[here] = max(sizes[here], float(momentum[j]))
+    return island, sizes
 
 
 def _sum_of_impulses(parts: Iterable[tuple[float, dict[str, Array], LocalDynamics | None]]) -> dict[str, Array]:

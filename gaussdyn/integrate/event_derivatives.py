@@ -16,10 +16,11 @@ from ..errors import InputError
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
-from .contact_modes import OPEN, Modes, rough
+from .contact_modes import OPEN, Modes, parts_of, rough
 from .event_driven.compiled.phase_arrays import CompiledPhase
-from .event_driven.compiled.phase_variations import AT, OF_BOTH, SHIFT
+from .event_driven.compiled.phase_variations import AT, OF_BOTH, SHIFT, STILL
 from .event_driven.integrator import EventDriven
+from .event_driven.phase_state import Place
 from .event_driven.smooth_phase import Phase
 from .impact.impact import impact
 from .mode_changes import Change
@@ -102,6 +103,31 @@ def phase_of(
     return phase.turned(phase.instant(at.t, at.q, at.v))
 
 
+def facing(phase: Phase, last: Phase | None, at: Place | None = None) -> Phase:
+    """Return the phase with its directions of slip and rolling in space as they are at a place in its midst.
+
+    Those that a run remembers are of where it has ended: a slip may have turned by more than a right angle before, and
+    just before it stops rounding turns it. Where it hardly moves it goes on as in the `last` phase.
+    """
+    modes, before = dict(phase.modes), {} if last is None else last.modes
+    rates = {row.id: row for row in at.rows} if at is not None else {}
+    for key, mode in phase.modes.items():
+        old, row = before.get(key, OPEN), rates.get(key)
+        ways = [
+            was if len(was) == len(new) == 2 else new for was, new in ((old.slip, mode.slip), (old.roll, mode.roll))
+        ]
+        if row is not None:
+            ways = [_way(row.rate[where], way) for where, way in zip(parts_of(row), ways, strict=True)]
+        modes[key] = mode.but(slip=ways[0], roll=ways[1])
+    return phase.but(modes, phase.rows)
+
+
+def _way(u: Array, known: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the direction of a slip u in space, if it moves; else the one that is known."""
+    speed = float(np.linalg.norm(u))
+    return known if len(known) < 2 or speed <= STILL else tuple((u / speed).tolist())
+
+
 def _near(system: System, at: State, modes: Modes) -> tuple[System, tuple[Row, ...]]:
     """Return the system with the contacts that may act at a state, and all rows: those that are closed among them.
 
@@ -161,6 +187,7 @@ def jumped(
         what = ", ".join(f"{one.kind} of {one.id} at {one.t:.9g} s" for one in changes)
         raise InputError("motion", what, "events that are apart", "Begin, or end, elsewhere: t_end=..")
     before = phase_of(system, first.before, first.modes_before, control, known)
+    before = before if before.steady else facing(before, known)
     after = phase_of(system, last.after, last.modes_after, control)
     causes = [one for one in changes if one.id in ids] or changes
     f, R, R_t = rates(before, first.before), None, None

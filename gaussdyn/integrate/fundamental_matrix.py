@@ -17,8 +17,9 @@ from ..errors import InputError
 from ..mechanics.state import State
 from ..mechanics.system import System
 from .dop853 import NoStep
-from .event_derivatives import Passage, frame, jumped, kernels_of, phase_of, set_in, sets_in
+from .event_derivatives import Passage, facing, frame, jumped, kernels_of, phase_of, set_in, sets_in
 from .event_driven.integrator import EventDriven
+from .event_driven.phase_state import Place
 from .event_driven.smooth_phase import Phase
 from .mode_changes import Change
 from .mode_memory import BROKEN, all_remembered
@@ -161,8 +162,11 @@ def _parts(
     modes = changes[0].modes_before if changes else all_remembered(step.state.memory)
     left = tuple(step.arcs)
     while left:
-        known = phase_of(system, State(t=left[0].t, q=left[0].q[0], v=left[0].v[0]), modes, control, known)
-        many = len(left) if known.steady else 1
+        phase = phase_of(system, State(t=left[0].t, q=left[0].q[0], v=left[0].v[0]), modes, control, known)
+        many, (arc, k) = len(left) if phase.steady else 1, (left[0], len(left[0].nodes) // 2)
+        if not phase.steady:
+            phase = facing(phase, known, Place.of(phase.system, float(arc.times[k]), arc.q[k], arc.v[k], control))
+        known = phase
         yield known, left[:many]
         left = left[many:]
     if begins:

@@ -16,8 +16,9 @@ from operator import itemgetter
 import numpy as np
 
 from ..arrays import Array
-from .dop853 import WIDTH, Piece, Slope, Tolerance, steps
+from .dop853 import STAGES, WIDTH, Piece, Slope, Tolerance, steps
 from .event_driven.compiled.phase_arrays import CompiledPhase
+from .event_driven.compiled.phase_variations import STILL, take_varied, vary
 from .event_driven.event_location import Search, Seen
 from .event_driven.guards import Guard
 from .recorded_arcs import Arc
@@ -26,6 +27,8 @@ Dip = tuple[float, float, Guard | None]  # how low, when (s), of which condition
 NO_DIP: Dip = (math.inf, 0.0, None)
 RTOL = 1e-11  # local error per step of y, relative and absolute
 COARSER = 1e2  # times that: of Y
+STOPS = ("stop", "stop_roll")
+MOMENT = 0.03  # of the step that ends with the stop of a slip in space, see `along`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +45,6 @@ class VariedPhase:
         LinAlgError
             At a pole of the reactions.
         """
-        from .event_driven.compiled.phase_variations import vary
-
         lines = np.ascontiguousarray(z).reshape(-1, self.kernels.states)
         out = np.empty_like(lines)
         if vary(self.kernels.held, t, lines, out):
@@ -52,8 +53,6 @@ class VariedPhase:
 
     def take(self, slope: Slope, t: float, z: Array, first: Array, h: float, tolerance: Tolerance) -> Piece:
         """Return one step, as `dop853.take`."""
-        from .event_driven.compiled.phase_variations import take_varied
-
         K, end = np.empty((WIDTH + 1, len(z))), np.empty(len(z))
         K[0] = first
         error = take_varied(self.kernels.held, t, h, z, K, end, *tolerance)
@@ -80,13 +79,32 @@ class VariedPhase:
             No step is short enough.
         """
         n, low, Z = self.kernels.states, NO_DIP, Y.T.ravel()
-        atol = RTOL * np.concatenate((np.ones(n), np.full(Y.size, COARSER)))
+        tolerance = Tolerance(RTOL, RTOL * np.concatenate((np.ones(n), np.full(Y.size, COARSER))))
         for arc in arcs:
-            z = np.concatenate((arc.q[0], arc.v[0], Z))
-            for piece in steps(self.slope, arc.t, z, arc.t_end, Tolerance(RTOL, atol), arc.h, self.take):
+            k, left = int(self._still(arc, 0)), MOMENT * arc.h if self._still(arc, -1) else 0.0
+            t, Z = float(arc.times[k]), self._begun(arc, Z) if k else Z
+            z, end = np.concatenate((arc.q[k], arc.v[k], Z)), arc.t_end - left
+            for piece in steps(self.slope, t, z, end, tolerance, end - t, self.take):
                 low = min(low, self.dip(piece), key=itemgetter(0)) if lowest else low
-                Z = piece.end[n:]
+                Z = piece.end[n:] + (left * piece.K[STAGES, n:] if piece.t_end >= end else 0.0)
         return Z.reshape(-1, n).T.copy(), low
+
+    def _still(self, arc: Arc, k: int) -> bool:
+        """Return whether a slip in space stops, or begins, at an end of an arc.
+
+        What displaces it across its way turns friction by one over its speed, and vanishes with it: linearly.
+        """
+        stops = [k for k, one in enumerate(self.kernels.phase.guards) if one.kind in STOPS and len(one.ahead) > 1]
+        if not stops:
+            return False
+        at = self.look(float(arc.times[k]), np.concatenate((arc.q[k], arc.v[k])))
+        return bool(at.g[stops].min() <= STILL)
+
+    def _begun(self, arc: Arc, Z: Array) -> Array:
+        """Return Z at the second sample of an arc that begins with a slip in space, by one implicit step of Euler's."""
+        n, t, y = self.kernels.states, float(arc.times[1]), np.concatenate((arc.q[1], arc.v[1]))
+        A = self.slope(t, np.concatenate((y, np.eye(n).ravel())))[n:].reshape(n, n).T
+        return np.asarray(np.linalg.solve(np.eye(n) - (t - arc.t) * A, Z.reshape(-1, n).T).T.ravel(), np.float64)
 
     def dip(self, piece: Piece) -> Dip:
         """Return the lowest minimum of a condition inside a step: value, when and of which; inf where none has one."""

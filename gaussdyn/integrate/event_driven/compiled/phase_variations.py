@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
 from ...dop853 import STAGES, TIMES, WEIGHTS, WIDTH, combine, measure
 from .phase_rhs import slope
-from .records import PhaseTables, Voyage
+from .records import ROW, SIZE, PhaseTables, Voyage
 
-SHIFT = 1e-3  # of the largest coordinate or velocity, at least 1: how far displaced states are, to order 4
+SHIFT = 1e-3  # of the largest coordinate or velocity, at least 1, or of a slip in space: how far displaced states are
+STILL = 1e-9  # m/s: slower slips have just begun, or are about to stop, and are displaced as if they kept their way
 
 AT, OF_BOTH = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0)  # of a derivative of order 4
 ASIDE, OF_SIDE, OF_BASE = (1.0, 2.0, 3.0, 4.0), (4.0, -3.0, 4.0 / 3.0, -0.25), -25.0 / 12.0  # from one side, of order 4
@@ -24,6 +27,18 @@ def rubbing(phase: PhaseTables) -> int:
     for p in range(len(phase.held.slips)):
         found += phase.held.pull[p, 0] != 0.0
     return found
+
+
+@kernel("float64(PhaseTables, float64)", borrows=True)
+def turns_within(phase: PhaseTables, size: float) -> float:
+    """Return a size, or that of the slowest slip in space (m/s) where the phase was asked last: so near it turns."""
+    slips, rate = phase.held.slips, phase.room.rate
+    for p in range(len(slips)):
+        if slips[p, SIZE] == 2:
+            speed = math.hypot(rate[slips[p, ROW]], rate[slips[p, ROW] + 1])
+            if speed > STILL:
+                size = min(size, speed)
+    return size
 
 
 @kernel(f"int64(Voyage, float64, {A2}, {A2}, int64, float64, int64, int64)", borrows=True)
@@ -63,7 +78,7 @@ def vary(voyage: Voyage, t: float, z: Array, out: Array) -> int:
         size = max(size, abs(y[j]))
     if slope(phase, t, y, rates):
         return 1
-    many = rubbing(phase)
+    many, size = rubbing(phase), turns_within(phase, size)
     for j in range(n):
         out[0, j] = rates[j]
     for k in range(1, len(z)):

@@ -198,23 +198,28 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
         offsets=_left(segment.offsets, phase, kernels.step.offset.tolist()),
     )  # fmt: skip
     if done.piece is not None:
-        piece = done.piece
-        q, v = segment.parts(piece.y)
-        segment = replace(segment, t=piece.t, q=q.copy(), v=v.copy())
-        if done.crossing is not None:
-            k, t = done.crossing
-            found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
-        else:
-            step = kernels.step
-            search = _search(phase, kernels, piece, step.offset.copy(), step.noise.copy())
-            segment, found = _found(segment, search, piece, *kernels.ends(piece))
-        one_step = partial(kernels.take, side=done.side)
-        return Stretch(
-            segment, piece, found, event=done.event, look=kernels.look, bare=kernels.bare, one_step=one_step
-        )  # fmt: skip
-    if not done.taken:
-        return Stretch(segment)
-    mean, left = (done.t - segment.t) / done.taken, max(end, task.goal) - done.t
+        return _near_event(segment, phase, kernels, done, done.piece)
+    return Stretch(_gone_on(segment, phase, done, end, turning) if done.taken else segment)
+
+
+def _near_event(segment: Segment, phase: Phase, kernels: CompiledPhase, done: Sailed, piece: Piece) -> Stretch:
+    """Return the step that kernels have not taken, with the event in it."""
+    q, v = segment.parts(piece.y)
+    segment = replace(segment, t=piece.t, q=q.copy(), v=v.copy())
+    if done.crossing is not None:
+        k, t = done.crossing
+        found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
+    else:
+        step = kernels.step
+        search = _search(phase, kernels, piece, step.offset.copy(), step.noise.copy())
+        segment, found = _found(segment, search, piece, *kernels.ends(piece))
+    one_step = partial(kernels.take, side=done.side)
+    return Stretch(segment, piece, found, event=done.event, look=kernels.look, bare=kernels.bare, one_step=one_step)
+
+
+def _gone_on(segment: Segment, phase: Phase, done: Sailed, end: float, turning: bool) -> Segment:
+    """Return the segment after steps without events: what is held put back, slips in space turned."""
+    mean, left = (done.t - segment.t) / done.taken, max(end, segment.task.goal) - done.t
     segment = replace(segment, pace=segment.pace.passed(mean, mean, left, segment.now, done.taken))
     if not turning:
         segment.pace.check_stiffness(mean, left)
@@ -226,7 +231,7 @@ def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
         segment = replace(segment, phase=phase)
     if segment.t >= end:
         segment = replace(segment, now=phase.instant(segment.t, segment.q, segment.v))
-    return Stretch(segment)
+    return segment
 
 
 def _sailed(kernels: CompiledPhase, segment: Segment, end: float, most: int) -> Sailed:

@@ -21,7 +21,7 @@ from ..collision.body_motions import BodyMotions
 from ..names import nearest
 from .forces import actuator_force, actuator_forces, length_and_rate
 from .forest_state import ForestState, held
-from .sensors import KINDS, Sensor
+from .sensors import KINDS, Sensor, Site
 from .site_volumes import meets
 
 if TYPE_CHECKING:
@@ -74,6 +74,22 @@ class Here:
     def contacts(self) -> Sequence[Any]:
         """The contacts."""
         return self.touching()
+
+    @cached_property
+    def pushing(self) -> Mapping[str, Sequence[tuple[Array, Array, float]]]:
+        """Point, normal into the body and normal force of the contacts that push a body, by its name."""
+        found: dict[str, list[tuple[Array, Array, float]]] = {}
+        for touch in self.contacts:
+            load = float(touch.reaction[0])
+            if load != 0.0 and touch.point is not None and touch.normal is not None:
+                for name, inwards in zip(touch.between, (touch.normal, -touch.normal), strict=True):
+                    found.setdefault(name, []).append((touch.point, inwards, load))
+        return found
+
+    @cached_property
+    def sites(self) -> Mapping[str, Site]:
+        """The sites, by name."""
+        return {one.name: one for one in self.system.sites}
 
     def rate(self, now: Array, before: Array) -> Array:
         """Return by how much something changed per second of the step; zero in the first state."""
@@ -178,15 +194,12 @@ def _subtree(here: Here, sensor: Sensor, which: int) -> Array:
 
 def _touch(here: Here, sensor: Sensor) -> Array:
     """Return the sum of the normal forces on the body of a site whose normals go through its volume."""
-    site = next(one for one in here.system.sites if one.name == sensor.of)
-    b = here.body(site.body)
-    x, R = point_motion(here.now, b, site.at)[0], here.now.R[b] @ matrix_of(site.turn)
-    total = 0.0
-    for touch in here.contacts:
-        if site.body in touch.between and touch.point is not None and touch.normal is not None:
-            inwards = touch.normal if touch.between[0] == site.body else -touch.normal
-            if meets(site, R.T @ (touch.point - x), R.T @ inwards):
-                total += float(touch.reaction[0])
+    site = here.sites[sensor.of]
+    found, total = here.pushing.get(site.body, ()), 0.0
+    if found:
+        b = here.body(site.body)
+        x, R = point_motion(here.now, b, site.at)[0], here.now.R[b] @ matrix_of(site.turn)
+        total = sum(load for point, inwards, load in found if meets(site, R.T @ (point - x), R.T @ inwards))
     return np.array([total])
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...arrays import Array
@@ -10,13 +13,9 @@ from .sensors import Site
 
 def meets(site: Site, start: Array, way: Array) -> bool:
     """Return whether a ray meets the volume of a site, all in its axes."""
-    a, b, c = site.half
+    a, b, _c = site.half
     if site.form == "box":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cuts = (np.array([[-a, -b, -c], [a, b, c]]) - start) / way
-        near, far = np.nanmax(cuts.min(axis=0), initial=0.0), np.nanmin(cuts.max(axis=0), initial=np.inf)
-        beside = (way == 0.0) & (np.abs(start) > site.half)
-        return bool(near <= far and not beside.any())
+        return _meets_box(start.tolist(), way.tolist(), site.half)
     if site.form == "capsule":
         ends = np.array([[0.0, 0.0, -b], [0.0, 0.0, b]])
         return _ray_to_segment(start, way, ends) <= a
@@ -24,6 +23,18 @@ def meets(site: Site, start: Array, way: Array) -> bool:
     x, d = start / size, way / size
     x = x + max(0.0, -float(x @ d) / float(d @ d)) * d  # where it comes nearest
     return bool(x @ x <= 1.0)
+
+
+def _meets_box(start: Sequence[float], way: Sequence[float], half: Sequence[float]) -> bool:
+    """Return whether a ray meets a box: between all pairs of faces at the same time."""
+    near, far = 0.0, math.inf
+    for x, d, h in zip(start, way, half, strict=True):
+        if d != 0.0:
+            ends = (-h - x) / d, (h - x) / d
+            near, far = max(near, min(ends)), min(far, max(ends))
+        elif abs(x) > h:
+            return False
+    return near <= far
 
 
 def _ray_to_segment(start: Array, way: Array, ends: Array) -> float:

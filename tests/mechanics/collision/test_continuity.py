@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from gaussdyn.mechanics.collision.compound import Compound
 from gaussdyn.mechanics.collision.search import Shapes
-from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Sphere
+from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
+from gaussdyn.mechanics.collision.terrain.surfaces import HeightField, Mesh
+from gaussdyn.mechanics.names import GROUND
 
 ROCK = np.random.default_rng(3).normal(size=(14, 3))
 KINDS = {
@@ -24,9 +27,10 @@ REACH, STEP, SIZE = 1e-3, 1e-6, 0.08  # m; a path goes on by STEP, and turns by 
 
 
 def contacts(shapes, x, R):
-    """Return gap, normal and point of every contact, by its id."""
-    poses = {"a": (np.zeros(3), np.eye(3)), "b": (x, R)}
-    found = shapes.find([np.zeros(3), x], [np.eye(3), R], REACH)
+    """Return gap, normal and point of every contact, by its id; body b at (x, R)."""
+    poses = dict.fromkeys((GROUND, "a"), (np.zeros(3), np.eye(3))) | {"b": (x, R)}
+    places, turns = zip(*(poses[name] for name in shapes.bodies), strict=True)
+    found = shapes.find(places, turns, REACH)
     return {f.id: f.geometry(*poses[f.bodies[0]], *poses[f.bodies[1]]) for f in found}
 
 
@@ -35,18 +39,26 @@ def least(found):
     return min((gap for gap, *_ in found.values()), default=REACH)
 
 
-def touching(shapes, rng):
-    """Return a pose at which the two touch, and the way along which they do."""
-    R, way = Rotation.random(random_state=int(rng.integers(1 << 30))), rng.normal(size=3)
-    way, near, far = way / np.linalg.norm(way), 0.0, 0.3
+def closest(shapes, R, way, near, start=0.0):
+    """Return the place on the way, from `start` on, where the two touch; they overlap when `near`."""
+    far, R = 0.3, R.as_matrix()
     for _ in range(45):
         middle = 0.5 * (near + far)
-        far, near = (middle, near) if least(contacts(shapes, middle * way, R.as_matrix())) > 0.0 else (far, middle)
-    return R, far * way
+        far, near = (middle, near) if least(contacts(shapes, start + middle * way, R)) > 0.0 else (far, middle)
+    return start + far * way
 
 
-def jumps(shapes, seed, samples):
-    """Yield what is not continuous along one path: the least gap, or a contact that comes or goes closed."""
+def touching(shapes, rng):
+    """Return a pose at which the two touch."""
+    R, way = Rotation.random(random_state=int(rng.integers(1 << 30))), rng.normal(size=3)
+    return R, closest(shapes, R, way / np.linalg.norm(way), 0.0)
+
+
+def jumps(shapes, seed, samples, touching=touching, aside=30 * STEP):
+    """Yield what is not continuous along one path: the least gap, or a contact that comes or goes closed.
+
+    aside: how far from it another contact may be that is in its place, m.
+    """
     rng = np.random.default_rng(seed)
     R, x = touching(shapes, rng)
     v, w = rng.normal(size=(2, 3))
@@ -62,7 +74,7 @@ def jumps(shapes, seed, samples):
             for one, other in ((before, found), (found, before)):
                 for key in set(one) - set(other):
                     gap, n, c = one[key]
-                    near = [m for _, m, d in other.values() if np.linalg.norm(d - c) < 30 * STEP and abs(m @ n) > 0.99]
+                    near = [m for _, m, d in other.values() if np.linalg.norm(d - c) < aside and abs(m @ n) > 0.99]
                     if gap < -STEP * 2.01 and not near:
                         yield seed, k, "contact " + key, gap, sorted(one), sorted(other)
         before = found
@@ -78,6 +90,56 @@ def test_least_gaps_and_closed_contacts_are_continuous(pair):
     assert not [one for seed in range(6) for one in jumps(shapes, seed, 8)]
 
 
+CUBE = np.array([0.06, 0.05, 0.04]) * [[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
+QUADS = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+HEIGHTS = 0.03 * np.random.default_rng(5).normal(size=(7, 7))
+AT = [(0.1 * i, 0.1 * j, -0.05) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+CORNER = [Box(half=(0.05, 0.02, 0.02)), Box(half=(0.02, 0.02, 0.05), at=(0.03, 0.0, 0.07))]
+GROUNDS = {
+    "half-space": [HalfSpace(name="a")],
+    "field": [HeightField(name="a", heights=HEIGHTS, spacing=0.1, at=(-0.3, -0.3, 0.0))],
+    "rock": [Mesh(name="a", vertices=CUBE, faces=[t for a, b, c, d in QUADS for t in ((a, b, c), (a, c, d))])],
+    "tiles": [Box(name=f"a{k}", half=(0.05, 0.05, 0.05), at=at) for k, at in enumerate(AT)],
+}
+MOVING = {name: (kind,) for name, kind in KINDS.items()} | {"compound": Compound(parts=CORNER).shapes}
+ONTO = [(ground, kind) for ground in GROUNDS for kind in MOVING] + [(kind, "compound") for kind in KINDS]
+
+
+def onto_ground(shapes, rng):
+    """Return a pose in which something that came down on it touches; ground of triangles is left again from within."""
+    R, way = Rotation.random(random_state=int(rng.integers(1 << 30))), np.array([0.0, 0.0, 1.0])
+    start = np.append(rng.uniform(-0.02, 0.02, size=2), 0.0)
+    levels = (z for z in np.arange(0.3, 0.0, -2.5e-3) if least(contacts(shapes, start + z * way, R.as_matrix())) < 0.0)
+    return R, closest(shapes, R, way, next(levels), start)
+
+
+@pytest.mark.parametrize("pair", ONTO, ids="-".join)
+def test_least_gaps_and_contacts_are_continuous_over_grounds(pair):
+    """Half-spaces, surfaces of triangles, tiles; and bodies of several parts."""
+    one, other = pair
+    fixed = {} if one in GROUNDS else {"a": MOVING[one]}
+    shapes = Shapes.of(fixed | {"b": MOVING[other]}, GROUNDS.get(one, ()))
+    assert not [jump for seed in range(4) for jump in jumps(shapes, seed, 6, onto_ground)]
+
+
+def aligned(shapes, rng):
+    """Return a pose in which two touch whose axes and faces are along one another, but for rounding."""
+    frame, x = Rotation.create_group("O")[int(rng.integers(24))], np.eye(3)
+    R = Rotation.from_rotvec(rng.normal(size=3) * rng.choice([0.0, 1e-12, 1e-9, 1e-7])) * frame
+    if rng.random() < 0.3:
+        R = Rotation.from_rotvec(x[rng.integers(3)] * rng.uniform(0, 2)) * R
+    way = x[rng.integers(3)]
+    start = (1.0 - way) * rng.choice([0.0, 1e-9, 1e-6, 0.01, -0.02, 0.03], size=3)
+    return R, closest(shapes, R, rng.choice([-1.0, 1.0]) * way, 0.0, start)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_least_gaps_and_contacts_are_continuous_about_aligned_poses(pair):
+    """Parallel axes, flush faces, rims tangent to edges: by a step crossings there move by the root of it."""
+    shapes = Shapes.of({name: (KINDS[kind],) for name, kind in zip("ab", pair, strict=True)})
+    assert not [jump for seed in range(8) for jump in jumps(shapes, seed, 6, aligned, STEP**0.5)]
+
+
 @pytest.mark.parametrize("deep", [4e-4, 6e-4, 1.2e-3])
 def test_corner_in_a_thin_disc_touches_it(deep):
     """Also when it has passed the middle of the disc, or all of it: the way out still leads over that cap."""
@@ -89,6 +151,15 @@ def test_corner_in_a_thin_disc_touches_it(deep):
     np.testing.assert_allclose(gap, -deep, atol=1e-14)
 
 
+def test_cylinder_that_stands_tilted_on_a_corner_is_not_beside_it():
+    """The corner is under the cap, however far it is within the side, and so is the edge below it."""
+    shapes = Shapes.of({"a": (Box(half=(0.05, 0.05, 0.05)),), "b": (KINDS["cylinder"],)})
+    for turn in 1e-5 * np.random.default_rng(0).normal(size=(20, 3)):
+        found = contacts(shapes, np.array([0.07, -0.08, 0.08 - 1e-6]), Rotation.from_rotvec(turn).as_matrix())
+        assert len(found) > 2
+        assert min(gap for gap, *_ in found.values()) > -3e-6
+
+
 ROUND = [("cylinder", "cylinder"), ("capsule", "cylinder"), ("box", "cylinder"), ("mesh", "cylinder")]
 
 
@@ -98,6 +169,7 @@ def test_gaps_and_contacts_of_cylinders_are_continuous_along_many_paths(pair):
     """As above, along 200 paths: where rims meet next to the normal of a cap, or to the end of a side, few paths go."""
     shapes = Shapes.of({name: (KINDS[kind],) for name, kind in zip("ab", pair, strict=True)})
     assert not [one for seed in range(200) for one in jumps(shapes, seed, 8)]
+    assert not [one for seed in range(100) for one in jumps(shapes, seed, 6, aligned, STEP**0.5)]
 
 
 def separations(n, way, cylinders, axis):

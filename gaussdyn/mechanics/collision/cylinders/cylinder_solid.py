@@ -364,19 +364,38 @@ def end_in_rims(found: Array, before: float) -> None:
             found[c, 17] = -abs(found[c, 17])
 
 
-@kernel(f"{BEST}({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
-def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> tuple[int, float]:
+@kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+def side_on_solid(
+    world: Array, solids: Array, i: int, j: int, limit: float, found: Array
+) -> tuple[int, Vector]:  # fmt: skip
     """Add the contacts of the side of cylinder j with edges and corners of solid i, across them.
 
-    Returns the edge (-1: none), and how far the side is from them, -1e300 without any.
+    Returns the edge (-1: none), and the way from there to the axis, zero without any.
     """
     axis = axis_seen_from(world, i, j)
     before = found[0, 0]
     known, way = axis_on_edges(world, solids, axis, i, limit, found)
     end_in_rims(found, before)
+    return (known, way) if known >= 0 else (known, axis_on_corners(world, solids, axis, i, limit, found))
+
+
+@kernel(f"Tuple((int64, float64, {V3}))({A2}, {A2}, UniTuple(int64, 2), UniTuple(float64, 2), {A2})", borrows=True)
+def side_past_solid(
+    world: Array, solids: Array, pair: tuple[int, int], between: tuple[float, float], found: Array
+) -> tuple[int, float, Vector]:  # fmt: skip
+    """Add the contacts of the side of a cylinder with edges and corners of a solid, if its gap is `between` two.
+
+    Returns the edge, the gap (-1e300 without), and the way to the axis; zero where it runs along the edge. Deeper than
+    the lower one, a shorter way out leads over a face, a cap or a rim: what is under that is not beside the side.
+    """
+    (i, j), (least, limit), before, way = pair, between, found[0, 0], NONE
+    known, gap = side_along_edge(world, solids, i, j, limit, found)
     if known < 0:
-        way = axis_on_corners(world, solids, axis, i, limit, found)
-    return known, math.sqrt(dot3(way, way)) - world[j, RADIUS] if way != NONE else -1e300
+        known, way = side_on_solid(world, solids, i, j, limit, found)
+        gap = math.sqrt(dot3(way, way)) - world[j, RADIUS] if way != NONE else -1e300
+    if gap < least:
+        known, gap, way, found[0, 0] = -1, -1e300, NONE, before
+    return known, gap, way
 
 
 @kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
@@ -447,24 +466,22 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     if flat > limit:
         return
     rim_gap, edge, rim, across, at = best_rim(world, solids, i, j, room)
-    before = found[0, 0]
-    known, side_gap = side_along_edge(world, solids, i, j, limit, found)
-    if known >= 0:
+    before, rise = found[0, 0], abs(dot3(across, axis_of(world, j, 2)))
+    least = (max(flat, rim_gap) if rise > ACROSS else flat) - same
+    known, side_gap, way = side_past_solid(world, solids, (i, j), (least, limit), found)
+    if known >= 0 and way == NONE:
         side_gap = max(side_gap, rim_gap)
         rim_gap, edge = side_gap, -1
-    else:
-        known, side_gap = side_on_solid(world, solids, i, j, limit, found)
-    if side_gap < flat - same:  # a shorter way out leads over the face or the cap: what is under it is not beside it
-        known, side_gap, found[0, 0] = -1, -1e300, before
     ends_near_edges(world, solids, i, j, (flat - same, limit), found)
     border = BORDER * same / SAME
     if rim_gap > max(flat, side_gap) + same:
-        own = seen_from(world, i, across)
-        if rim_gap > limit or is_level(world, solids, i, j, own, cap_gap, room):
+        if rim_gap > limit or is_level(world, solids, i, j, seen_from(world, i, across), cap_gap, room):
             return
         rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), across, room, found)
         return
-    if side_gap > flat + same:
+    if side_gap > flat + same:  # the other end of a side that lies on a face past its edge is over the face
+        if dot3(way, normal_of(solids, int(world[i, BLOCK]), f)) >= LIKE_FACE * (side_gap + world[j, RADIUS]) > 0.0:
+            cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)
         return
     by_cap = cap_gap > face_gap + same
     out = turned_by(room, unit(2, 1.0 if cap else -1.0))
@@ -475,7 +492,7 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
         flat_cap(world, solids, (i, j, cap, limit, border), -1, room, found)
     else:
         cylinder_on_face(world, solids, (i, j, f, limit, border), known, room, found)
-        if edge >= 0 and flat - same <= rim_gap <= limit and abs(dot3(across, axis_of(world, j, 2))) <= CROSSING:
+        if edge >= 0 and flat - same <= rim_gap <= limit and rise <= CROSSING:
             rim_on_edge(world, solids, (i, j, rim, limit, border), (edge, at), across, room, found)
     if found[0, 0] == before:  # nothing is over what was taken for the shortest way out: it leads past a rim
         rim_gap, edge, rim, across, at = rim_past(world, solids, (i, j, -1 if by_cap else f), n, room)

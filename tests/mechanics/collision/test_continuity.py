@@ -160,6 +160,15 @@ def test_cylinder_that_stands_tilted_on_a_corner_is_not_beside_it():
         assert min(gap for gap, *_ in found.values()) > -3e-6
 
 
+@pytest.mark.parametrize("tilt", [0.0, 1e-6, 1e-3, 5e-3])
+def test_points_of_caps_are_contacts_beside_rims_that_cross(tilt):
+    """Tilted, a cylinder off the axis of another touches where the rims cross; the rest is as near as the tilt says."""
+    shapes = Shapes.of({"a": (KINDS["cylinder"],), "b": (KINDS["cylinder"],)})
+    turn = Rotation.from_rotvec([tilt, 0.0, 0.0]).as_matrix()
+    found = contacts(shapes, np.array([0.02, 0.0, 0.06 + 0.035 * tilt]), turn)
+    assert {f"b:p{k:02d}/a:cap1" for k in (3, 4, 5)} <= set(found)
+
+
 ROUND = [("cylinder", "cylinder"), ("capsule", "cylinder"), ("box", "cylinder"), ("mesh", "cylinder")]
 
 

@@ -34,7 +34,7 @@ from ..primitives import (
     unit,
 )
 from ..rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, roughness
-from ..round_shapes import axis_axis
+from ..round_shapes import PARALLEL, axis_axis
 from ..solid_solid import placed, placed_back
 from ..vectors import A2, V3, Vector, along, cross3, dot3, turned_back
 from .cylinder_round import (
@@ -93,7 +93,7 @@ def rim_on_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) 
 
 @kernel(f"void({A2}, {CAPS}, int64, {A2}, {A2})", borrows=True)
 def under_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -> None:
-    """Add points of the rim of the first cylinder's cap under that of the second, and where the two rims cross."""
+    """Add points of the rim of the first cylinder's cap under that of the second."""
     i, j, cap, limit, border = caps
     s, t, R = 1.0 if cap else -1.0, 1.0 if other else -1.0, world[j, RADIUS] - border
     middle, end, n = unit(2, s * world[i, HALF_LENGTH]), unit(2, t * world[j, HALF_LENGTH]), unit(2, t)
@@ -102,6 +102,14 @@ def under_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -
         q = placed_back(room, p)
         if q[0] * q[0] + q[1] * q[1] < R * R and t * q[2] - world[j, HALF_LENGTH] <= limit:
             put(found, BALL_PLANE, (i, POINT + POINTS * cap + k, j, CAP + other), ball(p, 0.0), plane(end, n))
+
+
+@kernel(f"void({A2}, {CAPS}, int64, {A2}, {A2})", borrows=True)
+def rims_that_cross(world: Array, caps: Caps, other: int, room: Array, found: Array) -> None:
+    """Add where the rims of two caps that lie on each other cross."""
+    i, j, cap, limit, border = caps
+    s, t = 1.0 if cap else -1.0, 1.0 if other else -1.0
+    middle, end, n = unit(2, s * world[i, HALF_LENGTH]), unit(2, t * world[j, HALF_LENGTH]), unit(2, t)
     c = placed(room, end)
     apart2, a, b = c[0] * c[0] + c[1] * c[1], world[i, RADIUS], world[j, RADIUS]
     apart = math.sqrt(apart2)
@@ -126,6 +134,7 @@ def cylinder_on_cap(world: Array, caps: Caps, room: Array, found: Array) -> None
         rim_on_cap(world, caps, other, room, found)
     if abs(rise) >= LIKE_FACE:
         under_cap(world, caps, 0 if rise > 0.0 else 1, room, found)
+        rims_that_cross(world, caps, 0 if rise > 0.0 else 1, room, found)
     else:
         axis_over_caps(world, j, i, limit, found)
 
@@ -256,6 +265,15 @@ def rims_or_cap(world: Array, i: int, caps: Caps, same: float, room: Array, foun
     cylinder_on_cap(world, caps, room, found)
 
 
+@kernel(f"void({A2}, {CAPS}, {A2}, {A2})", borrows=True)
+def points_of_caps(world: Array, caps: Caps, room: Array, found: Array) -> None:
+    """Add points of rims of two caps that lie nearly on each other, past which their rims are nearer."""
+    rise = room[2, 2] * (1.0 if caps[2] else -1.0)
+    other = 0 if rise > 0.0 else 1
+    rim_on_cap(world, caps, other, room, found)
+    under_cap(world, caps, other, room, found)
+
+
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
 def cylinder_cylinder(
     world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array
@@ -276,8 +294,11 @@ def cylinder_cylinder(
     above = max(flat, side) + same
     if not near:
         return
-    guess = to_axes(world, i, along(ZERO, -1.0, v))
-    if rims(world, i, j, limit, above, guess, 0.0, found) > above:
+    guess, tilt = to_axes(world, i, along(ZERO, -1.0, v)), math.hypot(room[2, 0], room[2, 1])
+    on_caps = abs(v[2]) >= LIKE_FACE and abs(room[2, 2]) >= LIKE_FACE
+    if not (on_caps and tilt < PARALLEL) and rims(world, i, j, limit, above, guess, 0.0, found) > above:
+        if on_caps:
+            points_of_caps(world, (i, j, cap, limit, border), room, found)
         return
     beside = min(abs(v[2]), abs(dot3(guess, axis_of(world, j, 2))))
     if beside < ACROSS and rims(world, i, j, limit, above, guess, ACROSS, found) > above:

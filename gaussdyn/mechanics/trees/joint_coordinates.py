@@ -14,7 +14,8 @@ from ...errors import InputError
 from ...linalg.rotations import conjugate, matrix_of, product, quaternion_of
 from ..contact_law import ContactLaw
 from ..joints.drives import Drive
-from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
+from ..joints.limits_motors import JointFriction, Limit
+from ..joints.limits_motors import Part as Acting
 from ..names import GROUND
 from ..spatial.forces import Force
 from ..spatial.joint_table import Bond
@@ -126,14 +127,14 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     Raises
     ------
     InputError
-        What trees do not have: sliders that close a loop, what acts on joints that do, limits with restitution.
+        What trees do not have: sliders that close a loop, what acts on joints that do.
     """
     found, others, pushes = tree_of(system)
     named = {f"a {type(one).__name__} that closes a loop" for one in others if isinstance(one, Joint)}
     named |= {type(one).__name__ for one in (*others, *pushes) if not isinstance(one, Joint)}
     if named:
         mend = 'SpatialSystem(..., coordinates="joints") has them; or list the joints of the loop in another order.'
-        text = "ball joints, hinges, universal joints, sliders, welds, limits without restitution, dry friction, "
+        text = "ball joints, hinges, universal joints, sliders, welds, limits, dry friction, "
         text += "motors, gears, drives, springs, loads, drags, shaking, rods, strings"
         raise InputError("joints, forces", ", ".join(sorted(named)), text, mend)
     return found
@@ -142,8 +143,7 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
 def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], tuple[Force, ...]]:
     """Return the tree that moves as a system of bodies does, but for those joints and forces that are named.
 
-    What trees have no tables for: sliders that close loops, what acts on a joint that closes one, limits with
-    restitution, and friction that is larger at rest.
+    What trees have no tables for: sliders that close loops, and what acts on a joint that closes one.
     """
     joints = [one for one in system.joints if isinstance(one, Joint)]
     ties, left = _spanning([body.name for body in system.bodies], joints)
@@ -151,26 +151,30 @@ def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], 
     tied = {tie.joint.name for tie in ties}
     links = [one for one in system.joints if isinstance(one, (Rod, String))]
     limits, frictions = _taken(system, tied)
-    acting = [one for one in system.joints if isinstance(one, (Motor, Gear)) and tied.issuperset(one.joints)]
+    held = [*limits.values(), *frictions.values()]
+    acting = [
+        one for one in system.joints
+        if isinstance(one, Acting) and tied.issuperset(one.joints) and not any(one is other for other in held)
+    ]  # fmt: skip
     pushes = tuple(one for one in system.forces if isinstance(one, Drive) and one.joint not in tied)
     forces = [one for one in system.forces if not any(one is other for other in pushes)]
-    held = {tie.child.body: tie for tie in ties}
-    order = [*(body.name for body in system.bodies if body.name not in held), *(tie.child.body for tie in ties)]
+    hung = {tie.child.body: tie for tie in ties}
+    order = [*(body.name for body in system.bodies if body.name not in hung), *(tie.child.body for tie in ties)]
     given = {body.name: body for body in system.bodies}
-    bodies = _sorted([_body(given[name], held.get(name), limits, frictions) for name in order])
+    bodies = _sorted([_body(given[name], hung.get(name), limits, frictions) for name in order])
     pairs = {**_pairs(system, bodies), **system.pairs}
     sensors = [one for tie in ties for one in _reactions(tie)]
     tree = TreeSystem(
         bodies=bodies, obstacles=system.obstacles, parts=[*loops, *links, *acting, *forces],
         gravity=system.gravity, contact=system.contact, pairs=pairs, sensors=() if loops else sensors,
     )  # fmt: skip
-    taken = [*(tie.joint for tie in ties), *loops, *links, *limits.values(), *frictions.values(), *acting]
+    taken = [*(tie.joint for tie in ties), *loops, *links, *held, *acting]
     others = tuple(one for one in system.joints if not any(one is other for other in taken))
     return JointCoordinates(system, tree, ties), others, pushes
 
 
 def _taken(system: SpatialSystem, tied: Collection[str]) -> tuple[dict[str, Limit], dict[str, JointFriction]]:
-    """Return the limits and dry friction that joints of trees have, by name of the joint."""
+    """Return the limits and dry friction that joints of trees have, by name of the joint; the others are parts."""
     limits, frictions = dict[str, Limit](), dict[str, JointFriction]()
     for one in system.joints:
         if isinstance(one, Limit) and one.joint in tied and one.eps_n == 0.0:

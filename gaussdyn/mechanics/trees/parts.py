@@ -13,7 +13,7 @@ from ...linalg.rotations import unit_quaternion
 from ...mends import one_of
 from ..collision.shapes import Triple, direction, triple
 from ..joints.drives import Drive
-from ..joints.limits_motors import Gear, Motor
+from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ..names import GROUND, check_name
 from ..spatial.forces import Drag, Load, Shaking, Spring
 from ..spatial.joints import BallJoint, Hinge, Universal, Weld
@@ -365,7 +365,7 @@ class Fluid:
 Straight = Spring | Rod | String  # lines from point to point, without a name
 Lined = Tendon | SpatialTendon | Straight
 Closing = BallJoint | Hinge | Universal | Weld  # joints that close a loop
-Unlined = JointEquality | Connect | Closing | Motor | Gear | Drive | Load | Drag | Shaking
+Unlined = JointEquality | Connect | Closing | Limit | JointFriction | Motor | Gear | Drive | Load | Drag | Shaking
 Part = Lined | Unlined
 
 

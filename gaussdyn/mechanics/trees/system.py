@@ -61,7 +61,8 @@ class TreeSystem:
     obstacles : sequence of HalfSpace, Mesh, HeightField, Compound or shapes
         Fixed in space, each with a name.
     parts : sequence of Part
-        Tendon, SpatialTendon, Spring, Rod, String, JointEquality, Connect, Motor, Gear, Drive, Load, Drag, Shaking.
+        Tendon, SpatialTendon, Spring, Rod, String, JointEquality, Connect, Limit, JointFriction, Motor, Gear, Drive,
+        Load, Drag, Shaking.
     actuators : sequence of Actuator
         `control` has one number for each, in this order.
     gravity : (x, y, z)
@@ -117,7 +118,8 @@ class TreeSystem:
         )
         J, one = np.zeros((1, len(forest.trees.dofs))), np.zeros(1)
         blanks = tuple(
-            Row(id=x.id, kind=x.kind, level=x.level, J=J, rate=one, drift=one, cap=x.cap, eps_n=x.eps_n) for x in names
+            Row(id=x.id, kind=x.kind, level=x.level, J=J, rate=one, drift=one, cap=x.cap, cap_s=x.cap_s, eps_n=x.eps_n)
+            for x in names
         )
         values |= {"forest": forest, "places": places, "blanks": blanks}
         for name, value in values.items():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...linalg.rotations import conjugate, matrix_of, product
 from ...mends import other_name
 from ..collision.shapes import Triple
 from ..joints.drives import Drive
-from ..joints.limits_motors import Gear, Motor
+from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ..names import GROUND, nearest
 from ..rows import Kind, Level
 from ..spatial.forces import Drag, Load, Shaking, Spring
@@ -64,7 +64,7 @@ from .parts import (
     Unlined,
 )
 
-Line = tuple[str, dict[int, float]]  # name, and factors by velocity
+Known = TypeVar("Known")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +76,7 @@ class RowName:
     cap: float = 0.0
     level: Level = "position"
     eps_n: float = 0.0
+    cap_s: float = -1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,22 +99,22 @@ class Places:
 
     def body(self, what: str, name: str) -> int:
         """Return the number of a body."""
-        if name not in self.bodies:
-            raise InputError(what, repr(name), *nearest(name, self.bodies))
-        return self.bodies[name]
+        return _known(what, name, self.bodies)
 
     def velocity(self, what: str, name: str) -> int:
         """Return the velocity of a hinge or slider."""
-        known = [name for name, (one, *_) in self.joints.items() if one.velocities == 1]
-        if name not in known:
-            raise InputError(what, repr(name), *nearest(name, known))
-        return self.joints[name][3]
+        return _known(what, name, {name: v for name, (one, _, _, v) in self.joints.items() if one.velocities == 1})
 
     def line(self, what: str, name: str) -> int:
         """Return the number of the line of a joint or tendon."""
-        if name not in self.lines:
-            raise InputError(what, repr(name), *nearest(name, self.lines))
-        return self.lines[name]
+        return _known(what, name, self.lines)
+
+
+def _known(what: str, name: str, known: Mapping[str, Known]) -> Known:
+    """Return what has a name; InputError if nothing has."""
+    if name not in known:
+        raise InputError(what, repr(name), *nearest(name, known))
+    return known[name]
 
 
 def places_of(bodies: Sequence[TreeBody], parts: Sequence[Part], actuators: Sequence[Actuator]) -> Places:
@@ -218,9 +219,8 @@ def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: F
 def _damped(trees: Trees, places: Places, parts: Sequence[Part]) -> Trees:
     """Return trees whose joints have the damping of drives beside their own: steps take it beside the mass."""
     losses = trees.losses.copy()
-    for part in parts:
-        if isinstance(part, Drive):
-            losses[places.velocity("joint of a drive", part.joint), DAMPING] += part.damping
+    for part in (one for one in parts if isinstance(one, Drive)):
+        losses[places.velocity("joint of a drive", part.joint), DAMPING] += part.damping
     return trees._replace(losses=losses)
 
 
@@ -316,9 +316,7 @@ def _legs(one: Lined | Drive | Actuator, named: dict[str, SpatialTendon]) -> tup
     if isinstance(one, Straight):
         return (Leg(a=one.a.body, at_a=one.a.at, b=one.b.body, at_b=one.b.at),), 1.0
     if isinstance(one, Actuator) and one.tendon:
-        if one.tendon not in named:
-            raise InputError(f"tendon of {one.name}", repr(one.tendon), *nearest(one.tendon, named))
-        return named[one.tendon].legs, one.gear
+        return _known(f"tendon of {one.name}", one.tendon, named).legs, one.gear
     return (), 1.0
 
 
@@ -365,11 +363,8 @@ def _inputs(actuator: Actuator) -> tuple[float, float]:
 def _factors(places: Places, name: str, factors: Any) -> dict[int, float]:
     """Return factors by velocity."""
     found: dict[int, float] = {}
-    known = [name for name, (one, *_) in places.joints.items() if one.velocities == 1]
     for joint, factor in factors:
-        if joint not in known:
-            raise InputError(f"joint of {name}", repr(joint), *nearest(joint, known))
-        v = places.joints[joint][3]
+        v = places.velocity(f"joint of {name}", joint)
         found[v] = found.get(v, 0.0) + factor
     return found
 
@@ -410,11 +405,14 @@ def _of_line(line: int, part: Lined) -> list[Entry]:
 
 
 def _of_part(places: Places, part: Unlined) -> list[Entry]:
-    """Return the rows of an equality, a motor, a gear or a closure; forces have none."""
+    """Return the rows of an equality, of what acts on a joint, or of a closure; forces have none."""
     if isinstance(part, (Drive, Load, Drag, Shaking)):
         return []
-    if isinstance(part, (Motor, Gear)):
+    if isinstance(part, (Motor, Gear, JointFriction)):
         return [_paced(places, part)]
+    if isinstance(part, Limit):
+        line = places.line("joint of a Limit", part.joint)
+        return _limits(part.joint, part.low, part.high, line, eps_n=part.eps_n)
     if isinstance(part, JointEquality):
         one = places.line(f"joint of {part.name}", part.one)
         other = places.line(f"other joint of {part.name}", part.other) if part.other else -1
@@ -458,12 +456,14 @@ def _of_joint(places: Places, joint: Closing) -> list[Entry]:
     return [(RowName(id, "bilateral"), *row) for id, row in zip(joint.ids, found, strict=True)]
 
 
-def _paced(places: Places, part: Motor | Gear) -> Entry:
-    """Return the row of a motor or a gear."""
+def _paced(places: Places, part: Motor | Gear | JointFriction) -> Entry:
+    """Return the row of a motor, a gear or dry friction."""
     one, (id,) = places.velocity(f"joint of a {type(part).__name__}", part.joint), part.ids
     if isinstance(part, Gear):
         other = places.velocity("other joint of a Gear", part.other)
         return RowName(id, "bilateral", level="velocity"), (PACE, one, other, 0), (0.0, part.ratio)
+    if isinstance(part, JointFriction):
+        return RowName(id, "dry", part.cap, cap_s=part.cap_s), (RUB, -1, one, 0), ()
     if part.cap < math.inf:
         return RowName(id, "dry", part.cap), (RUB, -1, one, 0), (part.rate,)
     return RowName(id, "bilateral", level="velocity"), (PACE, one, -1, 0), (part.rate, 0.0)
@@ -483,10 +483,10 @@ def _shared(trees: Trees, kind: tuple[int, int, int, int]) -> int:
     return other
 
 
-def _limits(name: str, low: float, high: float, line: int, what: int = ALONG) -> list[Entry]:
+def _limits(name: str, low: float, high: float, line: int, what: int = ALONG, eps_n: float = 0.0) -> list[Entry]:
     stops = (("high", high, -1.0), ("low", low, 1.0))
     return [
-        (RowName(f"{name}:{side}", "unilateral"), (what, line, 0, 0), (sign, sign * stop))
+        (RowName(f"{name}:{side}", "unilateral", eps_n=eps_n), (what, line, 0, 0), (sign, sign * stop))
         for side, stop, sign in stops
         if math.isfinite(stop)
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -117,12 +119,16 @@ def test_loops_are_closed_and_limits_kept() -> None:
     limited = SpatialSystem(bodies=ring.bodies[:1], joints=[one, spatial.Limit(joint=one.name, low=-0.2, high=0.3)])
     joint = in_joint_coordinates(limited).system.bodies[0].joints[0]
     assert (joint.low, joint.high) == (-0.2, 0.3)
+    bouncing = dataclasses.replace(limited, joints=[one, spatial.Limit(joint=one.name, low=-0.2, high=0.3, eps_n=0.5)])
+    assert {row.id: row.eps_n for row in in_joint_coordinates(bouncing).system.blanks} == {
+        f"{one.name}:high": 0.5, f"{one.name}:low": 0.5,
+    }  # fmt: skip
 
 
 def test_what_trees_do_not_have_is_named() -> None:
     sliders = [pair(spatial.Slider, *ends) for ends in (("one", "ground"), ("one", "two"), ("two", "ground"))]
     with pytest.raises(InputError, match="a Slider that closes a loop"):
         in_joint_coordinates(mechanism(*sliders))
-    limit = spatial.Limit(joint="one_ground", low=0.0, eps_n=0.5)
+    limit = spatial.Limit(joint="two_ground", low=0.0)
     with pytest.raises(InputError, match="Limit"):
-        in_joint_coordinates(SpatialSystem(bodies=mechanism(sliders[0]).bodies, joints=[sliders[0], limit]))
+        in_joint_coordinates(SpatialSystem(bodies=mechanism(*sliders).bodies, joints=[*sliders, limit]))

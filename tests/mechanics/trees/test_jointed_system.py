@@ -78,6 +78,9 @@ CRANE = (
     spatial.Limit(joint="tube", low=-0.5, high=0.2), spatial.JointFriction(joint="hip", cap=0.5),
     spatial.Motor(joint="hip", rate=1.3),
 )  # fmt: skip
+BOUNCING = (
+    spatial.Limit(joint="tube", low=-0.5, high=0.16, eps_n=0.5), spatial.JointFriction(joint="hip", cap=5.0, cap_s=8.0),
+)  # fmt: skip
 PUSHES = (
     spatial.Spring(a=spatial.mark("five"), b=spatial.mark("ground"), stiffness=20.0, length=0.3, damping=0.5),
     spatial.Drive(joint="tube", stiffness=30.0, damping=0.5),
@@ -104,7 +107,10 @@ DRIVES = (
 
 @pytest.mark.parametrize(
     ("parts", "forces"),
-    first(4, [((), ()), (CRANE, PUSHES), (DRIVEN, DRIVES), (ROPES, SHAKEN), (CRANE[:2], ()), (CRANE, DRIVES)]),
+    [
+        *first(4, [((), ()), (CRANE, PUSHES), (DRIVEN, DRIVES), (ROPES, SHAKEN), (CRANE[:2], ()), (CRANE, DRIVES)]),
+        (BOUNCING, ()),
+    ],
 )
 def test_runs_tell_the_same(parts: tuple[object, ...], forces: tuple[object, ...]) -> None:
     """A chain with every kind of joint: all columns that both have, reactions among them, as close as the steps are.
@@ -284,6 +290,7 @@ def test_plain_trees_are_compiled_and_others_are_not() -> None:
     )
     assert dataclasses.replace(chain(forces=forces), coordinates="joints").forest is not None
     assert dataclasses.replace(chain(*ROPES, forces=SHAKEN), coordinates="joints").forest is not None
+    assert dataclasses.replace(chain(*BOUNCING), coordinates="joints").forest is not None
     for kind in KINDS:
         last = kind(name="last", a=spatial.mark("five"), b=spatial.mark("two", axis=(0.0, 1.0, 0.3)))
         forest = dataclasses.replace(chain(last), coordinates="joints").forest
@@ -292,7 +299,13 @@ def test_plain_trees_are_compiled_and_others_are_not() -> None:
 
 @pytest.mark.parametrize(
     ("parts", "forces"),
-    [(DRIVEN, DRIVES), (CRANE, ()), ((spatial.Motor(joint="tube", rate=-1.0, cap=3.0),), ()), (ROPES[1:], SHAKEN)],
+    [
+        (DRIVEN, DRIVES),
+        (CRANE, ()),
+        ((spatial.Motor(joint="tube", rate=-1.0, cap=3.0),), ()),
+        (ROPES[1:], SHAKEN),
+        (BOUNCING, ()),
+    ],
 )
 def test_tables_say_what_python_says(parts: tuple[object, ...], forces: tuple[object, ...]) -> None:
     """Steps by tables of motors, gears and drives, and those of the same system asked in Python: alike to rounding."""

@@ -223,7 +223,7 @@ class Drives(NamedTuple):
     paths: Paths
 
 
-ALONG, RUB, EQUAL, SWING, MEET, FACE, TAUT, LEAN, PACE = range(9)  # kinds of rows
+ALONG, RUB, EQUAL, SWING, MEET, FACE, TAUT, LEAN, PACE, PLANE = range(10)  # kinds of rows
 WHAT, ONE, OTHER, PART, SHARED = range(5)  # columns of `Couplings.kinds`
 SPACE = 3  # of PART
 
@@ -240,10 +240,11 @@ class Couplings(NamedTuple):
         joint); MEET: component PART of the distance of two points as the last body SHARED by both branches sees it, in
         the axes of that body or, from SPACE on, in those of space; FACE: of the turn of two bodies along an axis of the
         second; TAUT: limit of a line through space; LEAN: a direction of one body stays across one of another; PACE: a
-        velocity is a rate and a ratio of another (-1: none).
+        velocity is a rate and a ratio of another (-1: none); PLANE: a point of one body stays in a plane of another.
     numbers : Array, shape (r, 7)
         Sign and offset; the rate at which it rests; zeros and coefficients; the largest angle; two points; a
-        quaternion and an axis; sign and offset; both directions; rate and ratio.
+        quaternion and an axis; sign and offset; both directions; rate and ratio; the point, the normal of the plane
+        and its offset.
     """
 
     kinds: IntArray

@@ -127,7 +127,7 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     Raises
     ------
     InputError
-        What trees do not have: sliders that close a loop, what acts on joints that do.
+        What trees do not have: what acts on joints that close a loop.
     """
     found, others, pushes = tree_of(system)
     named = {f"a {type(one).__name__} that closes a loop" for one in others if isinstance(one, Joint)}
@@ -143,7 +143,7 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
 def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...], tuple[Force, ...]]:
     """Return the tree that moves as a system of bodies does, but for those joints and forces that are named.
 
-    What trees have no tables for: sliders that close loops, and what acts on a joint that closes one.
+    What trees have no tables for: what acts on a joint that closes a loop.
     """
     joints = [one for one in system.joints if isinstance(one, Joint)]
     ties, left = _spanning([body.name for body in system.bodies], joints)

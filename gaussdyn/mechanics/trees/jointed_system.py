@@ -1,8 +1,8 @@
 """A system of bodies in the coordinates of its joints: `SpatialSystem(..., coordinates="joints")`.
 
-A spanning tree of its joints gives q and v, M, forces, rows and contacts; what trees have no tables for (sliders that
-close loops, what acts on such joints) is taken from the bodies: with v_bodies = S v and a_bodies = S a + drift a force
-f becomes S^T f, and a row J becomes J S with J drift beside its own drift.
+A spanning tree of its joints gives q and v, M, forces, rows and contacts; what trees have no tables for (what acts on
+joints that close loops) is taken from the bodies: with v_bodies = S v and a_bodies = S a + drift a force f becomes S^T
+f, and a row J becomes J S with J drift beside its own drift.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ..names import GROUND, check_name
 from ..spatial.forces import Drag, Load, Shaking, Spring
-from ..spatial.joints import BallJoint, Hinge, Universal, Weld
+from ..spatial.joints import BallJoint, Hinge, Slider, Universal, Weld
 from ..spatial.links import Rod, String
 from .bodies import Turn, check_interval
 
@@ -364,7 +364,7 @@ class Fluid:
 
 Straight = Spring | Rod | String  # lines from point to point, without a name
 Lined = Tendon | SpatialTendon | Straight
-Closing = BallJoint | Hinge | Universal | Weld  # joints that close a loop
+Closing = BallJoint | Hinge | Slider | Universal | Weld  # joints that close a loop
 Unlined = JointEquality | Connect | Closing | Limit | JointFriction | Motor | Gear | Drive | Load | Drag | Shaking
 Part = Lined | Unlined
 

@@ -23,6 +23,7 @@ from .forest import (
     OTHER,
     PACE,
     PART,
+    PLANE,
     ROOT,
     RUB,
     SCALAR,
@@ -271,6 +272,23 @@ def lean_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Arra
     return dot3(n, m), dot3(across, along(wa, -1.0, wb)), drift
 
 
+@kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
+def plane_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Array) -> Vector:
+    """Add J of the distance of a point of one body from a plane of another; return gap, rate and drift."""
+    a, b, numbers = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.numbers[k]
+    n, at_b = turned(moving.R[b], numbers, 3), triple3(moving.x[b])
+    at_a = along(triple3(moving.x[a]), 1.0, turned(moving.R[a], numbers, 0))
+    add_push(trees, moving, a, at_a, n, ZERO3, 1.0, J)
+    add_push(trees, moving, b, at_a, n, ZERO3, -1.0, J)  # as b carries the point along
+    spin, d = three(moving.speed[b], 0), along(at_a, -1.0, at_b)
+    swing = cross3(spin, n)
+    u = along(point_velocity(trees, moving, a, at_a), -1.0, point_velocity(trees, moving, b, at_b))
+    gain = along(point_drift(trees, moving, a, at_a), -1.0, point_drift(trees, moving, b, at_b))
+    turn = along(cross3(spin, swing), 1.0, cross3(three(moving.bias[b], 0), n))
+    drift = dot3(n, gain) + 2.0 * dot3(swing, u) + dot3(d, turn)
+    return dot3(n, d) - numbers[6], dot3(n, u) + dot3(swing, d), drift
+
+
 @kernel(f"{V3}(Forest, {A1}, {A1}, int64, {A1})", borrows=True)
 def coupling_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector:
     """Put J of row k at (q, v), where the bodies have been put; return gap, rate and drift."""
@@ -288,4 +306,6 @@ def coupling_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector
         return lean_row(trees, moving, couplings, k, J)
     if what == PACE:
         return pace_row(couplings, v, k, J)
+    if what == PLANE:
+        return plane_row(trees, moving, couplings, k, J)
     return line_row(forest, q, v, k, J)

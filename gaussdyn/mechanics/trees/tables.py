@@ -19,7 +19,7 @@ from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ..names import GROUND, nearest
 from ..rows import Kind, Level
 from ..spatial.forces import Drag, Load, Shaking, Spring
-from ..spatial.joints import BallJoint, Hinge, Weld
+from ..spatial.joints import BallJoint, Hinge, Slider, Weld
 from ..spatial.links import Rod, String
 from .bodies import MOTIONS, TreeBody, TreeJoint, box_of
 from .forest import (
@@ -37,6 +37,7 @@ from .forest import (
     MEET,
     PACE,
     PARENT,
+    PLANE,
     RUB,
     SPACE,
     SPHERE,
@@ -271,8 +272,7 @@ def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequ
     acting = [(*one.gain, *one.bias, *own) for one, own in zip(actuators, limits, strict=True)]
     joints = [joint for joint, *_ in places.joints.values()]
     effort = [(joint.effort_low, joint.effort_high) for joint in joints for _ in range(joint.velocities)]
-    springs: list[Sequence[float]] = [(*_pull(one), 0.0, 0.0) for one in tendons]
-    springs += [_spring(places, one) for one in pushing]
+    springs = [*((*_pull(one), 0.0, 0.0) for one in tendons), *(_spring(places, one) for one in pushing)]
     return Drives(
         start, dof, factor, _real(springs, 6), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
         np.zeros(len(trees.dofs)), np.zeros(len(actuators)), np.full(len(actuators), FREE_SIDE),
@@ -394,8 +394,7 @@ def _of_line(line: int, part: Lined) -> list[Entry]:
     if isinstance(part, Rod):
         return [(RowName(part.id, "bilateral"), (EQUAL, line, -1, 0), (part.length,))]
     if isinstance(part, String):
-        row = RowName(part.id, "unilateral", eps_n=part.eps_n)
-        return [(row, (TAUT, line, 0, 0), (-1.0, -part.length))]
+        return [(RowName(part.id, "unilateral", eps_n=part.eps_n), (TAUT, line, 0, 0), (-1.0, -part.length))]
     if isinstance(part, Spring):
         return []
     rows = _limits(part.name, part.low, part.high, line, ALONG if isinstance(part, Tendon) else TAUT)
@@ -411,8 +410,7 @@ def _of_part(places: Places, part: Unlined) -> list[Entry]:
     if isinstance(part, (Motor, Gear, JointFriction)):
         return [_paced(places, part)]
     if isinstance(part, Limit):
-        line = places.line("joint of a Limit", part.joint)
-        return _limits(part.joint, part.low, part.high, line, eps_n=part.eps_n)
+        return _limits(part.joint, part.low, part.high, places.line("joint of a Limit", part.joint), eps_n=part.eps_n)
     if isinstance(part, JointEquality):
         one = places.line(f"joint of {part.name}", part.one)
         other = places.line(f"other joint of {part.name}", part.other) if part.other else -1
@@ -447,7 +445,9 @@ def _of_joint(places: Places, joint: Closing) -> list[Entry]:
     a, b = (places.body(f"marker of {joint.name}", end.body) for end in joint.markers)
     at, A, B = (*joint.a.at, *joint.b.at), matrix_of(joint.a.turn).T.tolist(), matrix_of(joint.b.turn).T.tolist()
     found: list[tuple[tuple[int, int, int, int], Sequence[float]]] = [((MEET, a, b, SPACE + k), at) for k in range(3)]
-    if isinstance(joint, Weld):
+    if isinstance(joint, Slider):
+        found = [((PLANE, a, b, 0), (*joint.a.at, *n, float(np.dot(n, joint.b.at)))) for n in B[:2]]
+    if isinstance(joint, (Slider, Weld)):
         turn = product(joint.b.turn, conjugate(np.array(joint.a.turn))).tolist()
         found += [((FACE, a, b, 0), (*turn, *B[k])) for k in range(3)]
     elif not isinstance(joint, BallJoint):

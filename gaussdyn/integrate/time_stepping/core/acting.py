@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
 from ....linalg.redundant_rows import VOID
-from ....mechanics.trees.forest import EQUAL, FACE, LEAN, MEET, PACE, RUB, TAUT, WHAT
+from ....mechanics.trees.forest import EQUAL, FACE, LEAN, MEET, PACE, PLANE, RUB, TAUT, WHAT
 from ....mechanics.trees.row_kernels import steady_rows
 from ..scheme import CLOSE, TOGETHER
 from .evaluate import forest_rates, rows_at
@@ -94,14 +94,14 @@ def leave_void(model: Model, data: Data) -> None:
     for whole in range(2):
         for k in range(layout.counts[FIXED]):
             what = kinds[k, WHAT]
-            if what not in (MEET, FACE, LEAN, EQUAL, TAUT):
+            if what not in (MEET, FACE, LEAN, PLANE, EQUAL, TAUT):
                 continue
             size, i = 0.0, layout.start[k]
             for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
                 size = max(size, abs(data.mid.J[i, j]))
             if whole == 0:
-                most = max(most, size if what == MEET else 0.0)
-            elif size <= VOID * (most if what == MEET else 1.0):
+                most = max(most, size if what in (MEET, PLANE) else 0.0)
+            elif size <= VOID * (most if what in (MEET, PLANE) else 1.0):
                 data.acts[k] = 0
 
 

@@ -14,6 +14,7 @@ from ....mechanics.trees.forest import (
     MEET,
     OF,
     PACE,
+    PLANE,
     ROOT,
     RUB,
     SWING,
@@ -83,7 +84,7 @@ def _ends_of(forest: Forest, row: int) -> tuple[int, ...]:
 
 def _reached(forest: Forest, row: int) -> tuple[int, ...]:
     what, one, other, _, _ = forest.couplings.kinds[row].tolist()
-    if what in (MEET, FACE, LEAN):
+    if what in (MEET, FACE, LEAN, PLANE):
         return tuple(d for d in forest.trees.bodies[[one, other], LAST].tolist() if d >= 0)
     if what == SWING:
         return (int(forest.trees.joints[one, V]) + 2,)

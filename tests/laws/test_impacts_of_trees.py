@@ -93,6 +93,27 @@ def test_momentum_is_kept_to_second_order() -> None:
     assert off[1] < off[0] / 8.0
 
 
+def test_steps_whose_passes_diverge_are_cut() -> None:
+    """A load of 1 kg on ten bent links of 1 g, whose cross motions take a few steps a turn: to the end, in pieces."""
+    n, length = 10, 0.05
+    shape, ball, mark = spatial.Capsule(radius=0.004, half_length=0.021), spatial.BallJoint, spatial.mark
+    volume = np.pi * 0.004**2 * (2.0 * 0.021 + 4.0 / 3.0 * 0.004)
+    bodies = [spatial.solid(f"l{k}", shape, density=1e-3 / volume) for k in range(n)]
+    tops = ["ground", *(f"l{k}" for k in range(n))]
+    ends = [(0, 0, 0), *[(0, 0, -length / 2)] * n]
+    joints = [
+        ball(name=f"j{k}", a=mark(f"l{k}" if k < n else "load", (0, 0, length / 2)), b=mark(tops[k], ends[k]))
+        for k in range(n + 1)
+    ]
+    load = spatial.brick("load", mass=1.0, half=(0.05, 0.05, length / 2))
+    system = SpatialSystem(bodies=[*bodies, load], joints=joints, coordinates="joints")
+    bent = {f"j{k}": (0.02 * (-1) ** k, 0.01, 0.0) for k in range(1, n)}
+    run = simulate(system, system.state(joints={"j0": (0.5, 0.0, 0.0), **bent}), 0.1, stepper=MoreauJean(dt=1e-3))
+    assert run.status == "COMPLETED", run.stop
+    assert run.event_counts["cut"] > 0
+    assert audit(run, system).passed
+
+
 def chain_over_a_drum() -> tuple[SpatialSystem, State]:
     """A chain of 24 light links lies over a drum, falls on it, and slides off."""
     n, length, radius = 24, 0.05, 0.008

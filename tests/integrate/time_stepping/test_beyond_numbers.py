@@ -109,8 +109,14 @@ def grown(system, gain):
     return lambda t, state: gain * (0.1 + np.resize(state.v, n))
 
 
-@pytest.mark.parametrize("case", ["user", "lagrangian", "tree", "mechanism", "linkage", "pile", "tumble"])
-@pytest.mark.parametrize(("gain", "step"), [(1e4, None), (1e120, None), (1e200, None), (1e30, Tolerance(1e-4))])
+DRIVEN = ["user", "lagrangian", "tree", "mechanism", "linkage", "pile", "tumble"]
+PUSHES = [(1e4, None), (1e120, None), (1e200, None), (1e30, Tolerance(1e-4))]
+HELD = "tree", 1e4  # by the limits of its joints: it does not grow beyond 1e4 rad/s
+
+
+@pytest.mark.parametrize(
+    ("case", "gain", "step"), [(case, *push) for push in PUSHES for case in DRIVEN if (case, push[0]) != HELD]
+)
 def test_runs_that_are_driven_apart_stop_with_a_reason_and_finite_states(case, gain, step):
     system, start = getattr(stepping_cases, case)(0)
     with np.errstate(over="ignore", invalid="ignore"):

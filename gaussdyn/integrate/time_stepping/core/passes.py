@@ -69,6 +69,7 @@ TRUST = 1e-4  # no larger than this; the first change up to which passes lead ne
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS_AT_MOST = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 SLIGHT, MOST = 1e-12, 0.5  # of the momentum: up to which a change of the force is rounding; of a change: most of it
+RUNAWAY = 1e3  # of the momentum: passes that change by more, and ever more, diverge; a piece of the step may not
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 
@@ -351,14 +352,14 @@ def end_passes(model: Model, data: Data, work: Work, push: Push, problem: Proble
     return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
 
 
-@kernel(f"boolean(Layout, Data, {I1}, float64)", borrows=True)
-def pushes_on(layout: Layout, data: Data, course: IntArray, change: float) -> bool:
+@kernel(f"boolean(Data, {I1}, float64)", borrows=True)
+def pushes_on(data: Data, course: IntArray, change: float) -> bool:
     """Return whether passes seem to hover, or are lost, by a force that changes and whose slope is not followed.
 
     A damper of something light may show only once all else has settled.
     """
     k, pushed, last, earlier = course[PASS], data.log[PUSHED], data.log[CHANGE], data.log[BEFORE]
-    if layout.who == FOREST or course[FOLLOWS] != 0 or k < 2 or not SLIGHT < pushed < np.inf:
+    if course[FOLLOWS] != 0 or k < 2 or not SLIGHT < pushed < np.inf:
         return False
     return bool(stalled(change, last, earlier) or (pushed >= MOST * change and lost(k, change, last, earlier, False)))
 
@@ -368,7 +369,9 @@ def go_on(model: Model, data: Data, work: Work, problem: Problem, span: Span, ch
     """Make the next pass ready, with dh/dv where passes contract slowly; NEXT, or why there shall be none."""
     layout, course, log, k = model.layout, work.course, data.log, work.course[PASS]
     rough = course[FOLLOWS] != 0 and course[FINE] == 0
-    if (k == 1 and change > SLUGGISH * log[CHANGE]) or pushes_on(layout, data, course, change):
+    if layout.who == FOREST and k > 0 and change > max(RUNAWAY, log[CHANGE]):
+        return UNSETTLED
+    if (k == 1 and change > SLUGGISH * log[CHANGE]) or pushes_on(data, course, change):
         code = take_slope(model, data, work, span)
         if code == DONE:
             course[FOLLOWS], course[SLOPED] = 1, 0
@@ -397,7 +400,7 @@ def judge_pass(
     still = change <= enough
     hovers = not still and before and stalled(change, log[CHANGE], log[BEFORE])
     hovers = hovers and (course[BLIND] != 0 or joints_hold(layout, data, work))
-    ends = still or (hovers and not pushes_on(layout, data, course, change))
+    ends = still or (hovers and not pushes_on(data, course, change))
     if ends and course[FINE] and (course[BLIND] or led == OVERLAP or in_reach(layout, data, push, span)):
         code = end_passes(model, data, work, push, problem, span, still)
         if code != NEXT:

@@ -69,14 +69,23 @@ class Aim(NamedTuple):
     order: int
 
 
-@kernel(f"float64({A1}, {A1}, Aim)", borrows=True, entry=True)
-def off(one: Array, other: Array, aim: Aim) -> float:
-    """Return how far two arrays are apart; 1 is the tolerance."""
-    worst = 0.0
+@kernel(f"float64({A1}, {A1}, Aim)", borrows=True)
+def fourth(one: Array, other: Array, aim: Aim) -> float:
+    """Return the sum of the fourth powers of how far entries are apart; 1 is the tolerance."""
+    total = 0.0
     for i in range(len(one)):
         scale = aim.atol + aim.rtol * max(abs(one[i]), abs(other[i]))
-        worst = max(worst, abs(one[i] - other[i]) / scale)
-    return worst
+        total += ((one[i] - other[i]) / scale) ** 4
+    return total
+
+
+@kernel(f"float64({A1}, {A1}, {A1}, {A1}, Aim)", borrows=True, entry=True)
+def off(q: Array, v: Array, q_other: Array, v_other: Array, aim: Aim) -> float:
+    """Return how far two states are apart; 1 is the tolerance.
+
+    No less than the largest of all entries, and smooth, as that is not: lengths of pairs change smoothly with it.
+    """
+    return float((fourth(q, q_other, aim) + fourth(v, v_other, aim)) ** 0.25)
 
 
 @kernel(f"float64(Kept, int64, int64, {I1})", borrows=True, entry=True)
@@ -167,7 +176,7 @@ def judge(steps: Three, kinds: Array, aim: Aim, length: float, known: float, tri
     """Put the trial: how far off the steps are, whose contacts push so (whole, first, second), `known` before."""
     early = kinds[1] != known and known >= 0.0
     smooth = not early and kinds[0] == kinds[1] and kinds[1] == kinds[2]
-    error = max(off(steps.q_full, steps.q_end, aim), off(steps.v_full, steps.v_end, aim))
+    error = off(steps.q_full, steps.v_full, steps.q_end, steps.v_end, aim)
     if smooth:
         error /= 2.0**aim.order - 1.0
     else:

@@ -136,7 +136,7 @@ def _observed(take: Take, state: State, trial: Trial, pace: Array, aim: Aim) -> 
 
 def _apart(one: State, other: State, aim: Aim) -> float:
     """Return how far two states are apart; 1 is the tolerance."""
-    return max(off(one.q, other.q, aim), off(one.v, other.v, aim))
+    return off(one.q, one.v, other.q, other.v, aim)
 
 
 def _remembering(step: Step, pace: Array, sizing: Sizing | None = None) -> Step:

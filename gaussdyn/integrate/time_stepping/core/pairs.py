@@ -223,8 +223,8 @@ def observe(sim: Simulation, rules: Span, aim: Aim, pairs: Pairs, s: int, t: flo
     if code != DONE:
         return code
     if alike and kind_of(pairs.whole, 0, fixed, pairs.tags) == pairs.kinds[2]:
-        fine = max(off(spots.q[WHOLE], spots.q[LAST], aim), off(spots.v[WHOLE], spots.v[LAST], aim))
-        pairs.sizing[s, ORDER] = observed(max(off(q, data.q, aim), off(v, data.v, aim)), fine)
+        fine = off(spots.q[WHOLE], spots.v[WHOLE], spots.q[LAST], spots.v[LAST], aim)
+        pairs.sizing[s, ORDER] = observed(off(q, v, data.q, data.v, aim), fine)
     return DONE if enter(model, data, work, spots, LAST, t_end - t) else ROOM
 
 

@@ -213,7 +213,7 @@ class KeptSteps:
         What states remember beside impulses.
     ahead : Array, shape (n, 2), or None
         What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `cut_steps`.
-    paces : Array, shape (n, 9), or None
+    paces : Array, shape (n, 10), or None
         What they remember under `SIZE` where a tolerance decides how long they are, see `pace`.
     actuators : Array, shape (n, 2, k), or None
         The states of actuators at their beginnings and ends, where these have any.

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from .core.outside.many_steps import ManySteps
 
 
+IN_PAIRS = 16  # free bodies up to which dense kernels, which take many pairs in a call, cost less than sparse ones
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreauJean:
     """The theta scheme of Moreau and Jean for any `System`.
@@ -177,9 +180,10 @@ class MoreauJean:
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""
-        free = _sparse().of(system) if isinstance(system, SpatialSystem) and self.corrections else None
-        if free is not None:
-            return free
+        if isinstance(system, SpatialSystem) and self.corrections and self._many(system):
+            free = _sparse().of(system)
+            if free is not None:
+                return free
         found = _dense().of(system, state)
         if not self.corrections and not found.foresees:
             raise InputError(
@@ -187,6 +191,10 @@ class MoreauJean:
                 'Write MoreauJean(...) without it, or put bodies into joints: SpatialSystem(coordinates="joints").',
             )  # fmt: skip
         return found
+
+    def _many(self, system: SpatialSystem) -> bool:
+        """Return whether free bodies are so many that sparse kernels are to step them."""
+        return self.step is None or len(system.bodies) > IN_PAIRS
 
     def dense_step(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> Step:
         """Return one step by dense kernels, which take those of free bodies that sparse ones cannot solve."""

@@ -1,8 +1,8 @@
 """Steps as long as a tolerance allows, one by one: one step beside two of half its length, of which the two are kept.
 
-The rule is that of `pace`. Kernels take most pairs by themselves (`core.pairs`); here are those of free bodies and of
-functions in Python, those that kernels need help with, and those that are looked at in between. Every step that is kept
-is one of Moreau and Jean, with its laws at its end, and is checked and rebuilt as any other.
+The rule is that of `pace`. Kernels take most pairs by themselves (`core.pairs`); here are those of many free bodies and
+of functions in Python, those that kernels need help with, and those that are looked at in between. Every step that is
+kept is one of Moreau and Jean, with its laws at its end, and is checked and rebuilt as any other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ...arrays import Array
 from ...mechanics.state import State
 from ...mechanics.system import System
-from ..stepper import SIZE, Control, Sizing, Step
+from ..stepper import SIZE, Control, Sizing, Step, held_control
 from .core.outside.lazy_step import CompiledStep, put
 from .core.within import aim_of, pace_of
 from .pace import (
@@ -69,10 +69,13 @@ def advance_within(
     InputError
         A function of the system or the control returns NaN or a wrong shape.
     """
-    fixed, pace, aim = replace(stepper, step=None), pace_of(state.memory, stepper.dt), aim_of(stepper, tolerance, t_max)
+    pace, aim = pace_of(state.memory, stepper.dt), aim_of(stepper, tolerance, t_max)
+    kernels = stepper.kernels(system, state)
 
     def take(start: State, t_end: float) -> Step:
-        return replace(fixed, dt=t_end - start.t).advance(system, start, t_end, control=control)
+        """Return the step from a state to a time."""
+        held, fixed = held_control(control, start), replace(stepper, dt=t_end - start.t)
+        return kernels.advance(fixed, start, *kernels.span(fixed, start, t_end), held)
 
     if halfway(pace, state.t, aim):
         end = float(pace[END])

@@ -209,8 +209,9 @@ def test_how_many_steps_a_call_takes_changes_nothing(make):
         ]
 
 
-def test_many_pairs_are_taken_in_a_call():
-    scene = build("coulomb_oscillator")
+@pytest.mark.parametrize("name", ["coulomb_oscillator", "free_body"])
+def test_many_pairs_are_taken_in_a_call(name):
+    scene = build(name)
     parts = within(1e-4).advance_many(scene.system, scene.state, 64, scene.t_end)
     assert sum(map(len, parts)) == 64
     assert parts[0].sizing[0][1].order is None or parts[0].sizing[0][1].order > 1.0

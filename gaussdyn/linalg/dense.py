@@ -153,23 +153,6 @@ def solve_dense(A: Array, b: Array) -> bool:
     return True
 
 
-@kernel(f"boolean({A1}, int64, int64, {I1})", borrows=True)
-def take_pivot(A: Array, n: int, k: int, pivot: IntArray) -> bool:
-    """Have row k change places with that which has the largest entry of column k; False if it has none but zeros."""
-    wide = n + SPARE
-    p, row, most = k, k * wide, abs(A[k * wide + k])
-    for i in range(k + 1, n):
-        size = abs(A[i * wide + k])
-        if size > most:
-            p, most = i, size
-    pivot[k] = p
-    if p != k:
-        other = p * wide
-        for j in range(n):
-            A[row + j], A[other + j] = A[other + j], A[row + j]
-    return bool(most > 0.0)
-
-
 @kernel(f"boolean({A1}, int64, {I1})", borrows=True)
 def factor_flat(A: Array, n: int, pivot: IntArray) -> bool:
     """Factorise A (n, n), given row by row, in place: P A = L U, row k changed places with `pivot[k]`.
@@ -178,28 +161,35 @@ def factor_flat(A: Array, n: int, pivot: IntArray) -> bool:
     Two columns at a time: what comes after them is then read and written half as often.
     """
     wide = n + SPARE
-    for k in range(0, n, 2):
-        row, next_row = k * wide, (k + 1) * wide
-        if not take_pivot(A, n, k, pivot):
-            return False
-        if k + 1 == n:
-            break
-        inverse = 1.0 / A[row + k]
+    for k in range(n):
+        first, row, p, most = k - k % 2, k * wide, k, abs(A[k * wide + k])
         for i in range(k + 1, n):
-            f = A[i * wide + k] * inverse
-            A[i * wide + k] = f
-            A[i * wide + k + 1] -= f * A[row + k + 1]
-        if not take_pivot(A, n, k + 1, pivot):
+            size = abs(A[i * wide + k])
+            if size > most:
+                p, most = i, size
+        pivot[k] = p
+        if p != k:
+            other = p * wide
+            for j in range(n):
+                A[row + j], A[other + j] = A[other + j], A[row + j]
+        if not most > 0.0:
             return False
-        for j in range(k + 2, n, 4):
-            add_four(A, next_row + j, -A[next_row + k], A, row + j)
-        inverse = 1.0 / A[next_row + k + 1]
-        for i in range(k + 2, n):
+        inverse = 1.0 / A[row + k]
+        if first == k:  # the next column alone, of which the pivot comes next
+            for i in range(k + 1, n):
+                f = A[i * wide + k] * inverse
+                A[i * wide + k] = f
+                A[i * wide + k + 1] -= f * A[row + k + 1]
+            continue
+        before = row - wide
+        for j in range(k + 1, n, 4):
+            add_four(A, row + j, -A[row + first], A, before + j)
+        for i in range(k + 1, n):
             below = i * wide
-            f, g = A[below + k], A[below + k + 1] * inverse
-            A[below + k + 1] = g
-            for j in range(k + 2, n if f != 0.0 or g != 0.0 else 0, 4):
-                add_two(A, below + j, -f, A, row + j, -g, A, next_row + j)
+            f, g = A[below + first], A[below + k] * inverse
+            A[below + k] = g
+            for j in range(k + 1, n if f != 0.0 or g != 0.0 else 0, 4):
+                add_two(A, below + j, -f, A, before + j, -g, A, row + j)
     return True
 
 

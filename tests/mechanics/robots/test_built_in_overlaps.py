@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gaussdyn import InputError, MoreauJean, State, read_robot, simulate
+from gaussdyn.cli.robot_command import touches_always
 from gaussdyn.mechanics.initial.overlap import least_overlaps, overlaps, pushed_apart
 
 LINK = '<inertial><mass value="1"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial>'
@@ -86,6 +87,9 @@ def test_flanges_of_a_hinge_do_not_touch(tmp_path: Path) -> None:
     )
     links = links.replace('<origin xyz="0.0 0 0"/>', '<origin xyz="0 0 -0.1"/>')  # the ball begins on the head
     (tmp_path / "flanges.urdf").write_text(f'<robot name="flanges">{links}{joints}</robot>')
+    (told,) = touches_always(read_robot(tmp_path / "flanges.urdf", base="free"))
+    assert "head" in told
+    assert "--mend" in told
     robot = read_robot(tmp_path / "flanges.urdf", base="free", mend=True)
     (said,) = [line for line in robot.ignored if line.startswith("contact of")]
     assert said.startswith("contact of base")

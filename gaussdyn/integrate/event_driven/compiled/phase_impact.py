@@ -106,6 +106,17 @@ def answer(W: Array, q: Array, law: Array, r: Array) -> float:
     return E
 
 
+@kernel(f"{A1}(PhaseTables, {A1})")
+def of_supports(phase: PhaseTables, v: Array) -> Array:
+    """Return the rates of rows that are not J v: of supports that move by themselves."""
+    room = phase.room
+    explicit = room.rate.copy()
+    for i in range(len(explicit)):
+        for j in range(phase.nv):
+            explicit[i] -= room.J[i, j] * v[j]
+    return explicit
+
+
 @kernel(f"boolean(PhaseTables, {A1}, int64, int64, {A1}, {A1})")
 def after_impact(phase: PhaseTables, v: Array, first: int, n: int, law: Array, p: Array) -> bool:
     """Put the velocity after the impact of a contact, and the impulses p of its n rows and of what is held (h more).
@@ -114,11 +125,7 @@ def after_impact(phase: PhaseTables, v: Array, first: int, n: int, law: Array, p
     """
     room, nv, h = phase.room, phase.nv, phase.held.unknowns
     Y, own, W, q, r = np.zeros((n, nv)), np.zeros((n, h)), np.zeros(n * n), np.zeros(n), np.zeros(n)
-    none, free = np.zeros(len(room.rate)), v.copy()
-    explicit = room.rate.copy()  # what is not J v: supports that move by themselves
-    for i in range(len(room.rate)):
-        for j in range(nv):
-            explicit[i] -= room.J[i, j] * v[j]
+    none, free, explicit = np.zeros(len(room.rate)), v.copy(), of_supports(phase, v)
     if hold(phase, explicit, free, p[n:]):
         return False
     for a in range(n):

@@ -294,7 +294,10 @@ def test_others_than_trees_are_refused() -> None:
 
 
 def test_a_force_that_tables_do_not_have_is_refused_before_any_work(tmp_path) -> None:
-    """Bodies in joints go without corrections, on a table that shakes too; not where Python is asked for a friction."""
+    """Bodies in joints go without corrections, on a table that shakes too; not where Python is asked for a friction.
+
+    It is where that acts on a joint that closes a loop.
+    """
     ball = spatial.SpatialBody(name="ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
     hinge = spatial.Hinge(a=spatial.mark("ball"), b=spatial.mark("ground"), name="hinge")
     system = SpatialSystem(bodies=[ball], joints=[hinge], coordinates="joints")
@@ -307,8 +310,8 @@ def test_a_force_that_tables_do_not_have_is_refused_before_any_work(tmp_path) ->
     shaken = SpatialSystem(bodies=[ball], joints=[slide], forces=[shaking], coordinates="joints")
     pushed = -2e-3 * float(np.sin(4.0 * np.pi * 2e-3 * (np.arange(5) + 0.5)).sum())
     assert simulate(shaken, shaken.state(), 0.01, stepper=ONCE).v[-1] == pytest.approx(pushed, rel=1e-12)
-    rough = spatial.JointFriction(joint="rail", cap=0.5, cap_s=0.8)
-    shaken = SpatialSystem(bodies=[ball], joints=[slide, rough], forces=[shaking], coordinates="joints")
+    loop = [slide, replace(slide, name="beside"), spatial.JointFriction(joint="beside", cap=0.5)]
+    shaken = SpatialSystem(bodies=[ball], joints=loop, forces=[shaking], coordinates="joints")
     path = tmp_path / "run.h5"
     with pytest.raises(InputError, match="only trees"):
         simulate(shaken, shaken.state(), 0.01, stepper=ONCE, out=path)

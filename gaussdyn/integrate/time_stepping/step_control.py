@@ -1,7 +1,7 @@
 """Steps as long as a tolerance allows, one by one: one step beside two of half its length, of which the two are kept.
 
-The rule is that of `pace`. Kernels take most pairs by themselves (`core.pairs`); here are those of many free bodies and
-of functions in Python, those that kernels need help with, and those that are looked at in between. Every step that is
+The rule is that of `pace`. Kernels take most pairs by themselves (`core.pairs`); here are those of many free bodies,
+those that kernels need help with, and those that are looked at in between. Every step that is
 kept is one of Moreau and Jean, with its laws at its end, and is checked and rebuilt as any other.
 """
 

@@ -209,7 +209,7 @@ def test_how_many_steps_a_call_takes_changes_nothing(make):
         ]
 
 
-@pytest.mark.parametrize("name", ["coulomb_oscillator", "free_body"])
+@pytest.mark.parametrize("name", ["coulomb_oscillator", "free_body", "chaplygin_sleigh"])
 def test_many_pairs_are_taken_in_a_call(name):
     scene = build(name)
     parts = within(1e-4).advance_many(scene.system, scene.state, 64, scene.t_end)

@@ -29,7 +29,7 @@ from .outside.many_steps import ManySteps
 from .outside.spans import spans_of
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
 from .planar_model import listed
-from .python_system import vast
+from .python_system import raise_failed, vast
 from .records import (
     BEYOND,
     DONE,
@@ -279,17 +279,18 @@ class CompiledSystem(InPieces):
     ) -> tuple[Stretch, ...]:  # fmt: skip
         """Take up to n steps whose length a tolerance decides, in pairs, in one call; none where a pair is half taken.
 
-        Of functions in Python, and what kernels cannot take by themselves, none.
+        Of what kernels cannot take by themselves, none.
         """
         from .within import Within
 
-        if self.parts.answers is not None or not self._load(state, control, stepper.dt):
+        if not self._load(state, control, stepper.dt):
             return ()
         within = Within.begin(stepper, state, t_max, (self._kept_room(n).kept, self._room.kept), self.fixed)
         if within is None:
             return ()
         self._last, self._under, self._unseen[0] = None, NEVER, 0
         code, taken = within.take(self._sim, _span(stepper, 0.0, 0.0, 0.0))
+        raise_failed(self.parts.answers, code == FAULT, taken)
         if taken == 0:
             return ()
         kept, spans, paces = Kept._make(x[:taken] for x in within.kept), within.pairs.spans[:taken], within.paces(taken)
@@ -406,9 +407,7 @@ class CompiledSystem(InPieces):
             law = driven.law
             told, numbers = np.zeros((len(spans), law.size)), np.array(law.numbers)
             code = driven.take(self._sim, spans, rules, count, held, law.address, numbers, told)
-        error = None if parts.answers is None else parts.answers.error(code == FAULT)
-        if error is not None and (count[0] == 0 or not isinstance(error, Exception)):
-            raise error
+        raise_failed(parts.answers, code == FAULT, count.item(0))
         return int(code), count.item(0), told
 
     def _ask(self, asked: Asked, state: State, spans: Array, rules: Span, count: IntArray, held: Held) -> int:

@@ -64,6 +64,13 @@ class Answers:
         return 1
 
 
+def raise_failed(answers: Answers | None, failed: bool, taken: int) -> None:
+    """Raise what a function in Python did, unless steps were taken before, after which it does so again."""
+    error = None if answers is None else answers.error(failed)
+    if error is not None and (taken == 0 or not isinstance(error, Exception)):
+        raise error
+
+
 class Stiff(NamedTuple):
     """What stands beside the mass of a step whose forces depend on the velocity so strongly that passes diverge.
 

@@ -13,7 +13,7 @@ from .group import bench
 if TYPE_CHECKING:
     from ...analysis.crosscheck.convergence_orders import ConvergenceOrders
 
-SCENES = ("rocking_block", "slack_string", "coulomb_oscillator")
+SCENES = ("rocking_block", "slack_string", "coulomb_oscillator", "chaplygin_sleigh", "free_body")
 Scenes = Annotated[list[str] | None, typer.Argument(metavar="[SCENE]...", show_default=False)]
 
 

@@ -1,8 +1,8 @@
 """One island of a contact problem: solved from its last impulses, by what costs more and more.
 
 Newton's method; that of Josephy where there are few contacts; proximal points where these are near; central paths,
-ended by Newton's method where it can; where a step is not cut, long ones, ended by proximal points and by pivots of the
-pairs of bodies that these leave; answers with other friction.
+ended by Newton's method where it can; long ones, ended by proximal points and by pivots of the pairs of bodies that
+these leave; answers with other friction.
 """
 
 from __future__ import annotations
@@ -39,10 +39,12 @@ FEW, MORE, GAINED = 3, 8, 0.1  # the same of Newton's method at the end of paths
 PIVOTED, STEPS = 40, 12  # contacts up to which normal impulses are pivoted, and how often at most
 SWEEPS = 10  # before what begins near the last impulses
 CLOSE, BRIEF = 1e-3, 16  # residual of these from which proximal points are taken at once, and factorisations of them
-GOALS = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # residuals along a path from which Newton's method is tried
+GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tried
 WARM = (0.3, 3.0, 0.1, 10.0, 1.0, 30.0, 0.03, 0.0)  # begins of paths: nearer to the last impulses or farther inside
-LONG, NEXT = 100, 20  # iterations to the first two of these goals, and to each that follows: then a path is left
+SOON = 2  # of these before other friction, where nothing is cut: where two end in one place the others mostly do
+LONG = 70  # iterations after which a path is left
 NEARLY, AFTER = 1e-4, 15  # residual below which so many factorisations of proximal points end a path
+LONGER = 100  # as many where there are more contacts than are pivoted, before a step is cut
 POINTS = 60  # factorisations of proximal points from the first impulses, where no path ends
 UNLIKE, WEDGED = 1e3, 1500  # ratio of masses from which bodies may be wedged so that only these get there, and how many
 PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
@@ -52,7 +54,7 @@ TRIED = 1e-5  # term of a path through folds below which Newton's method is trie
 FINEST, COARSEST = 1e-11, 100.0  # terms at which such a path ends
 THROUGH = 600  # factorisations of such paths, one after the other
 ANEW, FALLS = 400, 0.7  # factorisations of each of those faithfully followed, and what E falls to from one to the next
-WANDERS, WIDE, TWO = 400, 2, 2  # iterations of long paths, to how many goals, and how many there are
+WANDERS, TWO = 400, 2  # iterations of long paths, and how many before a step is cut, and end through folds
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 150  # factorisations of each
 ENOUGH = 2500  # factorisations after which, where folds were followed, nothing more is begun
@@ -237,44 +239,53 @@ def along_path(
 ) -> tuple[float, float, int]:  # fmt: skip
     """Follow a central path from p, near the first impulses, to where Newton's method ends it, or proximal points.
 
-    The nearer it comes the fewer of these are needed: 1 to 10 from E of 1e-8, where from 1e-5 hundreds mostly fail.
-    It is left where that takes long, and after `most` factorisations. Returns E, its floor and factorisations.
+    It is left after `most` factorisations. Returns E, its floor and the number of factorisations.
     """
     path = begin_path(problem, work, iterate, WARM[trial])
     factors, left, E, floor = 0, int(min(LONG, max(most, 1.0))), 1.0, 0.0
-    for k in range(len(GOALS)):
-        E, used = follow_path(problem, ordering, work, path, iterate, GOALS[k], left)
-        factors, left = factors + used, left - used if k < WIDE - 1 else NEXT
-        if not GOALS[k] >= E:
+    for goal in GOALS:
+        E, used = follow_path(problem, ordering, work, path, iterate, goal, left)
+        factors, left = factors + used, left - used
+        if not goal >= E:
             break
         E, floor, used = full_newton(problem, ordering, work, iterate, tol, FEW)
         factors += used
-        if max(tol, floor, GOALS[-1]) >= E:
-            break
-    if max(tol, floor) < E < NEARLY:
-        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AFTER)
+        if max(tol, floor) >= E:
+            return E, floor, factors
+    if E < NEARLY and most == np.inf and problem.contacts.first[-1] > PIVOTED:
+        p, u, _best, _start, v = iterate
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
+        factors += used
+        if max(tol, floor) < E:
+            E, floor, used = through_folds(problem, ordering, work, iterate, care_of(False), tol, THROUGH)
+            factors += used
+    elif E < NEARLY:
+        few = AFTER
+        if problem.contacts.first[-1] > PIVOTED:
+            few = LONGER
+        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, few)
         factors += used
     return E, floor, factors
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)", rare=True)
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, int64)", rare=True)
 def by_long_paths(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trials: int, faithful: bool
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Follow central paths for long, ended by proximal points and pivoted pairs, and then through folds.
+    """Follow central paths for long, ended by proximal points and pivoted pairs, the first two through folds, too.
 
     A path that turns back wanders, and mostly comes near an answer in the end. Returns as `along_path`.
     """
     E, floor, factors = np.inf, 0.0, 0
-    for trial in range(TWO):
+    for trial in range(trials):
         if max(tol, floor) >= E:
             break
         sweep_from_start(problem, work, iterate)
         path, left, reached = begin_path(problem, work, iterate, WARM[trial]), WANDERS, False
-        for k in range(WIDE):
-            E, used = follow_path(problem, ordering, work, path, iterate, GOALS[k], left)
+        for goal in GOALS:
+            E, used = follow_path(problem, ordering, work, path, iterate, goal, left)
             factors, left = factors + used, left - used
-            if not GOALS[k] >= E:
+            if not goal >= E:
                 break
             E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
             factors, reached = factors + used, not max(tol, floor) >= E
@@ -283,10 +294,9 @@ def by_long_paths(
         if reached:
             E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AT_LAST)
             factors += used
-        for faithful in range(2 if reached else 0):
-            if max(tol, floor) < E:
-                E, floor, used = through_folds(problem, ordering, work, iterate, care_of(faithful > 0), tol, THROUGH)
-                factors += used
+        if (reached or not faithful) and trial < TWO and max(tol, floor) < E:
+            E, floor, used = through_folds(problem, ordering, work, iterate, care_of(faithful), tol, THROUGH)
+            factors += used
     return E, floor, factors
 
 
@@ -313,22 +323,26 @@ def has_unlike(problem: BodyProblem) -> bool:
 
 
 @kernel(
-    "Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)",
+    "Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64, int64, int64)",
     rare=True,
 )
 def by_paths(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, most: float
-) -> tuple[float, float, int]:
-    """Begin from the first impulses once more, by what reaches answers that are far; as `along_path`."""
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, most: float, first: int,
+    last: int,
+) -> tuple[float, float, int]:  # fmt: skip
+    """Begin from the first impulses once more, by what reaches answers that are far; as `along_path`.
+
+    Paths begin at those of WARM from `first` to `last`.
+    """
     p, u, best, _start, v = iterate
     sweep_from_start(problem, work, iterate)
     scale, floor = without_impulses(problem, work, p, v, u, best)
     motion(problem, p, work.F, v, u)
     E, factors, swept = residual(problem, scale, p, u), 0, True
-    if E < CLOSE and has_dependent(problem):
+    if E < CLOSE and first == 0 and has_dependent(problem):
         E, floor, factors = by_proximal_points(problem, ordering, work, iterate, tol, BRIEF)
         swept = False
-    for trial in range(len(WARM)):
+    for trial in range(first, last):
         if max(tol, floor) >= E or factors >= most:
             return E, floor, factors
         if not swept:
@@ -375,12 +389,16 @@ def solve_island(
     if slow and problem.contacts.first[-1] <= PIVOTED:
         E, floor, used = by_pivots(problem, ordering, work, iterate, tol)
         factors += used
-    if max(tol, floor) < E:
-        E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors)
-        factors += used
     through = most == np.inf and problem.contacts.first[-1] > PIVOTED
     if max(tol, floor) < E and through:
-        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol)
+        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, len(WARM), True)
+        factors += used
+    if max(tol, floor) < E:
+        soon = SOON if most == np.inf else len(WARM)
+        E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors, 0, soon)
+        factors += used
+    if max(tol, floor) < E and most < np.inf and problem.contacts.first[-1] > PIVOTED:
+        E, floor, used = by_long_paths(problem, ordering, work, iterate, tol, TWO, False)
         factors += used
     if max(tol, floor) < E and has_unlike(problem):
         sweep_from_start(problem, work, iterate)
@@ -392,6 +410,9 @@ def solve_island(
             break
         factors += with_other_friction(problem, ordering, work, iterate, tol, share)
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, LAST_TRY)
+        factors += used
+    if max(tol, floor) < E and most == np.inf and factors < enough:
+        E, floor, used = by_paths(problem, ordering, work, iterate, tol, most, SOON, len(WARM))
         factors += used
     if slow and ready < E < POLISHED:
         E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)

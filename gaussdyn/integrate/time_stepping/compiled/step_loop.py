@@ -74,7 +74,7 @@ from .records import (
 from .resting import ALL_REST, find_resting
 from .step import begin_step, end_step, looped, solve_step
 
-MOST = 300.0  # factorisations of an island of a pile, before the step is cut
+MOST = 60.0  # factorisations of an island of a pile, before the step is cut
 START, BEGUN, AGAIN, SOLVED = range(4)  # stages at which a step can be taken up again
 
 

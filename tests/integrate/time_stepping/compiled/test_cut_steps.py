@@ -38,7 +38,7 @@ def spread(n, decades, mu, seed):
 
 @pytest.fixture(scope="module")
 def pile():
-    system, state = spread(45, 2.95, 1.5, 17)  # whose islands have more than the 40 contacts that are pivoted
+    system, state = spread(40, 2.95, 1.0, 13)  # whose islands have more than the 40 contacts that are pivoted
     return system, state, simulate(system, state, END, stepper=STEPPER)
 
 

@@ -28,7 +28,7 @@ from .spans import spans_of
 if TYPE_CHECKING:
     from ...moreau_jean import MoreauJean
 
-SHORT, SHORTEST = 0.02, 0.0015  # of dt: pieces from 1 / 64 on get all means, and down to 1 / 1024 are cut
+SHORT, SHORTEST = 0.3, 0.0015  # of dt: pieces from a quarter on get all means, and down to 1 / 1024 are cut
 SLIVER = 1e-6  # of a piece: what would be left is taken with it
 NONE = np.zeros((0, 5))
 Row = tuple[float, float, float, float, float]

@@ -74,6 +74,17 @@ class Step:
         """Return h at the middle."""
         return np.asarray(self.system.force(self.t, self.q, v, self.control))
 
+    def coriolis(self, v: Array) -> Array:
+        """Return what of h is even in v, without what is there at rest; only trees take it apart from the rest."""
+        if not hasattr(self.system, "coriolis"):
+            return np.zeros_like(v)
+        return 0.5 * (self.force(v) + self.force(-v)) - self.force(0.0 * v)
+
+    def along(self, v_plus: Array) -> Array:
+        """Return h of the step: at v_theta, with the Coriolis forces of half of the change."""
+        mean = self.mean(v_plus)
+        return self.force(mean) + self.coriolis(mean - self.start.v)
+
     def mean(self, v_plus: Array) -> Array:
         """Return v_theta."""
         return (1.0 - self.theta) * self.start.v + self.theta * v_plus
@@ -87,7 +98,7 @@ class Step:
     def velocity(self, push: Array, v_plus: Array) -> Array:
         """Return x with M (x - v) = dt h(v_theta) + push, by iteration from a guess."""
         for _ in range(100):
-            x = self.start.v + np.linalg.solve(self.M, self.dt * self.force(self.mean(v_plus)) + push)
+            x = self.start.v + np.linalg.solve(self.M, self.dt * self.along(v_plus) + push)
             change, v_plus = np.abs(x - v_plus).max(initial=0.0), x
             if change <= 1e-15 * np.abs(x).max(initial=0.0):
                 break
@@ -131,7 +142,9 @@ def reference_step(
         found = _settled(fewer, {key: p[key] for key in fewer.bounce}, v_plus)
         step, (v_plus, p, end) = (step, (v_plus, p, end)) if _late(fewer, found[2][1]) else (fewer, found)
     v_mid = 0.5 * (start.v + v_plus)
-    work = v_mid @ (step.M @ (v_plus - start.v) - dt * step.force(step.mean(v_plus)))
+    bends = np.linalg.solve(step.M, step.coriolis(v_plus) - step.coriolis(start.v))
+    at_once = v_mid - 0.25 * dt * bends  # the mean of the velocities just before and after the impulses
+    work = at_once @ (step.M @ (v_plus - start.v) - dt * step.along(v_plus))
     power = step.system.power(step.t, step.q, v_mid, control)
     memory = {key: one for key, one in p.items() if one.any() and not step.bounce[key].any()}
     state = State(t=start.t + dt, q=end[0], v=v_plus, memory=memory)
@@ -215,7 +228,7 @@ def _settled(
         end = _end(step, v_plus, stopped)
         seen = _seen(step, v_plus, end[1])
         x, p = _solved(step, seen, v_plus, p)
-        push = step.M @ (x - step.start.v) - step.dt * step.force(step.mean(v_plus))
+        push = step.M @ (x - step.start.v) - step.dt * step.along(v_plus)
         refined = step.velocity(push, x)
         allowed = SLOW * (step.speed + np.abs(v_plus))
         stopped = {
@@ -286,7 +299,7 @@ def _solved(
     length[length == 0.0] = 1.0
     G, g = G / length[:, None], g / length
     back = np.linalg.pinv(G, rcond=1e-10)
-    y0 = solve_triangular(step.L, step.M @ step.start.v + step.dt * step.force(step.mean(v_plus)), lower=True)
+    y0 = solve_triangular(step.L, step.M @ step.start.v + step.dt * step.along(v_plus), lower=True)
     y = y0 - back @ (G @ y0 + g)
     free = X - (X @ back) @ G
     r = np.zeros(len(w))

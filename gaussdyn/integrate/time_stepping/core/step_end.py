@@ -134,7 +134,7 @@ def work_at_once(model: Model, data: Data, span: Span, impulse: Array) -> float:
     They act at once, in the middle of the step. Coriolis forces of trees lead in half of it from v to the velocity
     before, and from that after to v+.
     """
-    if not data.p.any() or not factor_bare_mass(model.layout, data):
+    if not data.p[: model.layout.counts[ALL_ROWS]].any() or not factor_bare_mass(model.layout, data):
         return 0.0
     before, after = data.V[4], data.V[5]
     for j in range(len(before)):

@@ -33,6 +33,7 @@ from .pass_end import (
 from .problem.contact_problem import BLOCK_ROWS, BLOCKS, JOINT_ROWS, Problem, assemble, gather
 from .problem.contact_solver import claimed, hold, solve
 from .problem.dependent_joints import contrary
+from .problem.near_residual import DISAGREES
 from .problem.pushes import Push
 from .problem.standstill import bring_to_rest
 from .projection import STALE, joints_alone, limit, violation
@@ -174,7 +175,7 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     agreed = max(rough, CLAIMED)
     goals = (tol, rough if layout.who == FOREST else 0.0, agreed)
     E, floor = solve(layout, data.seen, data, problem, span.dt, goals, alone)
-    work.course[AT_ODDS] |= problem.near.size[4] if layout.who != FOREST else 0
+    work.course[AT_ODDS] |= problem.near.size[DISAGREES] if layout.who != FOREST else 0
     work.course[LOOSE] = int(alone and not close_to_solution(data, work, FIRST))  # there surely is another pass
     if alone and work.course[LOOSE] == 0:
         hold(layout, data.seen, data, problem, data.V[PLUS])

@@ -43,7 +43,7 @@ class Work(NamedTuple):
         number. LED: DONE, or OVERLAP, at the end that it led to. STANDS: the step of a tree ended exactly as it began,
         impulses and modes included, and so will the next one that is told the same and as long. LOOSE: what rounding
         has left of the rates of joints is still in the last solution. AT_ODDS: whether bodies have met a
-        problem whose data disagree, see `near_solution.contrary`. UNSEEN: nobody asks for energies, work and what
+        problem whose data disagree, see `near_solution.disagree`. UNSEEN: nobody asks for energies, work and what
         constraints did.
     """
 

@@ -54,7 +54,7 @@ from ..records import (
     Span,
 )
 from .dependent_joints import LOOKED, stand_beside
-from .near_residual import CAPPED, COULOMB, FRICTIONLESS, Near, look, put_rates
+from .near_residual import CAPPED, COULOMB, EQUATIONS, FRICTIONLESS, REDUNDANT, Near, look, put_rates
 from .near_residual import room as near_room
 from .velocity_space import diagonal_blocks, take_rows
 
@@ -335,8 +335,8 @@ def comes_apart(layout: Layout, problem: Problem) -> bool:
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
 def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put what passes need of the rows that act; False if joints depend on one another."""
-    problem.near.size[0] = problem.counts[FORMED] = 0
-    problem.near.size[2] = int(share_bodies(layout, problem))
+    problem.near.size[EQUATIONS] = problem.counts[FORMED] = 0
+    problem.near.size[REDUNDANT] = int(share_bodies(layout, problem))
     problem.counts[ASSEMBLED] += 1
     problem.counts[APART] = int(comes_apart(layout, problem))
     many = problem.counts[APART] != 0 or (

@@ -18,7 +18,7 @@ from ...scheme import CLAIMED
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
 from ..records import ALL_ROWS, ALONE, FIXED, PLUS, Data, Layout, Rows
 from .contact_problem import APART, BLOCK_ROWS, BLOCKS, GUIDED, HELD, JOINT_ROWS, Problem, require, residual, weight
-from .near_residual import CAPPED, COULOMB, FRICTIONLESS, look
+from .near_residual import CAPPED, COULOMB, DISAGREES, EQUATIONS, FRICTIONLESS, look
 from .near_solution import READY, near_solution, share
 from .planar_islands import solve_in_islands
 
@@ -109,7 +109,7 @@ def share_anew(problem: Problem, tol: float, size: float) -> bool:
     for i in range(n):
         near.before[i] = r[i]
     look(near, problem.W, q, table, rho, r)
-    near.size[0] = 0
+    near.size[EQUATIONS] = 0
     return bool(tol >= share(near, problem.W, q, table, rho, r, (tol, 0.0, 0.0), size))
 
 
@@ -184,7 +184,7 @@ def solve_contacts(
     floor = min(10.0 * EPS * np.sqrt(total) / size, 1e-8) if size > EPS else 0.0
     if trim(problem, tol * size):
         E = residual(problem, size)
-    return E, max(floor, E) if problem.near.size[4] and CLAIMED >= E else floor
+    return E, max(floor, E) if problem.near.size[DISAGREES] and CLAIMED >= E else floor
 
 
 @kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
@@ -328,7 +328,7 @@ def solve(
     """
     g, n, at, x, lam = problem.counts[JOINT_ROWS], problem.counts[BLOCK_ROWS], problem.at, data.V[PLUS], problem.lam
     E = floor = 0.0
-    problem.near.size[4] = 0
+    problem.near.size[DISAGREES] = 0
     put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:
         E, floor = solve_contacts(layout, rows, data, problem, goals)

@@ -20,6 +20,7 @@ from .velocity_space import VelocitySpace, move_by
 from .velocity_space import room as velocity_room
 
 FRICTIONLESS, COULOMB, CAPPED = 0, 1, 5  # codes of `programs.laws.projections`
+EQUATIONS, IN_MOTION, REDUNDANT, CURRENT, DISAGREES = range(5)  # entries of `Near.size`
 
 
 @record(I1, I1, I1, I1, A1, A1, A1, A1, A1, A1, A1, A3, A2, A2, "VelocitySpace")
@@ -29,9 +30,9 @@ class Near(NamedTuple):
     Attributes
     ----------
     size : IntArray, shape (5,)
-        Rows of the factor, 0: there is none; whether it is one in velocity space; whether rows depend on one another,
-        as far as it was seen when W was put or since; whether the factor is that of Y as it is; whether the last answer
-        is one only as far as the data agree.
+        EQUATIONS: how many the factor has, 0: there is none. IN_MOTION: it is one in velocity space. REDUNDANT: rows
+        depend on one another, as far as it was seen when W was put or since. CURRENT: the factor is that of Y as it is.
+        DISAGREES: the last answer is one only as far as the data agree.
     place : IntArray, shape (m,)
         The equation of every row, -1: its block is open.
     order : IntArray, shape (m,)
@@ -195,7 +196,7 @@ def look(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> 
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64)", borrows=True)
 def look_along(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, share: float) -> float:
     """Do what `look` does where r has gone on by a share of the last step: in velocity space u goes along."""
-    if near.size[1] == 0:
+    if near.size[IN_MOTION] == 0:
         return look(near, W, q, table, rho, r)
     for i in range(len(q)):
         near.u[i] += share * near.b[i]

@@ -27,7 +27,20 @@ from .....arrays import Array, IntArray
 from .....linalg.dense import SPARE, factor_flat, solve_flat
 from .....programs.blocks.newton.dense_newton import vanishes
 from .....programs.laws.projections import TABLE, Table, length
-from .near_residual import COULOMB, FRICTIONLESS, Near, look, look_along, put_rates, weigh_softly
+from .near_residual import (
+    COULOMB,
+    CURRENT,
+    DISAGREES,
+    EQUATIONS,
+    FRICTIONLESS,
+    IN_MOTION,
+    REDUNDANT,
+    Near,
+    look,
+    look_along,
+    put_rates,
+    weigh_softly,
+)
 from .velocity_space import add_part, factor_motion, step_in_motion
 
 STEPS, REFUSED = 16, 5  # most steps, and those that hardly lower the residual
@@ -46,7 +59,7 @@ EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them the last reac
 @kernel(f"boolean(Near, {I1})", borrows=True)
 def same_open(near: Near, start: IntArray) -> bool:
     """Return whether there is a factor, and the blocks that are open were so when it was made."""
-    same = near.size[0] > 0
+    same = near.size[EQUATIONS] > 0
     for k in range(len(start) - 1):
         same = same and vanishes(near.Y[k], start[k + 1] - start[k]) == (near.place[start[k]] < 0)
     return bool(same)
@@ -55,7 +68,7 @@ def same_open(near: Near, start: IntArray) -> bool:
 @kernel(f"boolean(Near, {A1}, {I1}, {A1}, float64)", borrows=True)
 def factor_reactions(near: Near, W: Array, start: IntArray, rho: Array, alpha: float) -> bool:
     """Put the factor of the equations of the rows that have a place; False if it is singular."""
-    place, order, A, m, n = near.place, near.order, near.A, near.size[0], start[len(rho)]
+    place, order, A, m, n = near.place, near.order, near.A, near.size[EQUATIONS], start[len(rho)]
     wide = m + SPARE
     for k in range(len(rho)):
         first, d = start[k], start[k + 1] - start[k]
@@ -91,15 +104,15 @@ def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float)
             near.place[i] = -1 if still else m
             near.order[m] = i  # of the last row that has a place before the next one
             m += 0 if still else 1
-    near.size[0], near.size[1] = m, space.used[0]
-    if near.size[1]:
+    near.size[EQUATIONS], near.size[IN_MOTION] = m, space.used[0]
+    if near.size[IN_MOTION]:
         fine = factor_motion(space, near.Y, near.place, start, rho, alpha)
     else:
-        near.size[2] |= int(m > len(space.v))  # more equations than velocities
-        fine = near.size[2] == 0 and factor_reactions(near, W, start, rho, FAINT)
+        near.size[REDUNDANT] |= int(m > len(space.v))  # more equations than velocities
+        fine = near.size[REDUNDANT] == 0 and factor_reactions(near, W, start, rho, FAINT)
         if not fine:
-            near.size[2], fine = 1, factor_reactions(near, W, start, rho, alpha)
-    near.size[0], near.size[3] = m if fine else 0, 1
+            near.size[REDUNDANT], fine = 1, factor_reactions(near, W, start, rho, alpha)
+    near.size[EQUATIONS], near.size[CURRENT] = m if fine else 0, 1
     return bool(fine)
 
 
@@ -122,7 +135,7 @@ def step_in_reactions(near: Near, W: Array, start: IntArray, rho: Array, dr: Arr
             b[place[first + a]] = -F[first + a]
             for c in range(d if some else 0):
                 b[place[first + a]] -= near.Y[k, a, c] * (rho[k] * near.u[first + c])
-    solve_flat(near.A, near.size[0], near.pivot, b)
+    solve_flat(near.A, near.size[EQUATIONS], near.pivot, b)
     for i in range(n):
         if place[i] >= 0:
             dr[i] = b[place[i]]
@@ -131,8 +144,8 @@ def step_in_reactions(near: Near, W: Array, start: IntArray, rho: Array, dr: Arr
 @kernel(f"void(Near, {A1}, {I1}, {A1}, {A1})", borrows=True)
 def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array) -> None:
     """Add the step by the factor to r; blocks that are open step to no reaction."""
-    near.size[3] = 0
-    if near.size[1]:
+    near.size[CURRENT] = 0
+    if near.size[IN_MOTION]:
         step_in_motion(near.space, near.place, start, len(rho), near.F, near.dr, near.b)
     else:
         step_in_reactions(near, W, start, rho, near.dr)
@@ -167,7 +180,7 @@ def slips(near: Near, table: Table) -> bool:
 @kernel("boolean(Near, float64, float64, float64)", borrows=True)
 def pays(near: Near, last: float, E: float, goal: float) -> bool:
     """Return whether the factor goes on, after a step from `last` to E: few more at that pace lead to the goal."""
-    pace, rows = E / last, len(near.space.v) if near.size[1] else near.size[0]
+    pace, rows = E / last, len(near.space.v) if near.size[IN_MOTION] else near.size[EQUATIONS]
     for _ in range(SOON + rows // ROWS_A_STEP):
         E *= pace
     return bool(goal >= E)
@@ -176,9 +189,9 @@ def pays(near: Near, last: float, E: float, goal: float) -> bool:
 @kernel(f"boolean(Near, {A1}, {I1}, {A1})", borrows=True)
 def depend(near: Near, W: Array, start: IntArray, rho: Array) -> bool:
     """Return whether rows of blocks that are not open depend on one another, with a factor where that was not known."""
-    if near.size[2] == 0 and near.space.used[0] == 0 and not same_open(near, start):
+    if near.size[REDUNDANT] == 0 and near.space.used[0] == 0 and not same_open(near, start):
         make_factor(near, W, start, rho, PROXIMAL)
-    return bool(near.size[2] != 0)
+    return bool(near.size[REDUNDANT] != 0)
 
 
 @kernel(f"boolean(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64)", borrows=True)
@@ -189,7 +202,7 @@ def even_out(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array,
     """
     E, start, goes_on = weigh_softly(near, table, rho, r, PROXIMAL) / size, table[1], True
     for _ in range(TRIES):
-        stands = near.size[3] != 0 or (goes_on and same_open(near, start))
+        stands = near.size[CURRENT] != 0 or (goes_on and same_open(near, start))
         if EVEN >= E or (not stands and not make_factor(near, W, start, rho, PROXIMAL)):
             break
         take_newton_step(near, W, start, rho, r)
@@ -221,7 +234,7 @@ def take_best(
 
 
 @kernel(f"boolean(Near, {A1}, {A1}, {TABLE}, {A1}, {A1})", borrows=True, rare=True)
-def contrary(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> bool:
+def disagree(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> bool:
     """Return whether nothing lowers F while blocks keep their modes: data of rows that depend on one another disagree.
 
     Newton's method stands still then, (I - Y + Y rho W) F = 0. What solves such a problem all the same slips at bounds
@@ -249,18 +262,18 @@ def newton_from(
 ) -> float:  # fmt: skip
     """Do what `near_solution` does from r, which has been looked at; here: its E, `size`. Else r becomes `before`."""
     (tol, rough, apart), (E, size), n, start, refused, best = goals, here, len(q), table[1], 0, np.inf
-    least, near.size[4] = max(tol, rough), 0
+    least, near.size[DISAGREES] = max(tol, rough), 0
     goes_on, seen = True, True
     for taken in range(STEPS):
         exact = EXACT >= E and OWN * length(r, 0, n) >= E * size
         if READY * tol >= E and (taken > 0 or exact or tol > LOOSE):
             return E  # never the last reactions as they were, unless they are exact: rest would waver
-        fresh, F = near.size[3] != 0, length(near.F, 0, n)
+        fresh, F = near.size[CURRENT] != 0, length(near.F, 0, n)
         stands = goes_on and not fresh and same_open(near, start)
         if not stands and not fresh and not make_factor(near, W, start, rho, PROXIMAL):
             break
         take_newton_step(near, W, start, rho, r)
-        last, seen = E, near.size[1] == 0 or not stands
+        last, seen = E, near.size[IN_MOTION] == 0 or not stands
         E = (look(near, W, q, table, rho, r) if seen else look_along(near, W, q, table, rho, r, 1.0)) / size
         if last < E and length(near.F, 0, n) > F:
             if stands:  # the factor was of other modes
@@ -268,12 +281,12 @@ def newton_from(
                     r[i] -= near.dr[i]
                 E, goes_on = look_along(near, W, q, table, rho, r, -1.0) / size, False
                 continue
-            E, seen = shorten(near, W, q, table, rho, r, F) / size, near.size[1] == 0
+            E, seen = shorten(near, W, q, table, rho, r, F) / size, near.size[IN_MOTION] == 0
         if tol >= E and not (seen or tol > LOOSE):  # what rounding has left of u on the way
             E, seen = look(near, W, q, table, rho, r) / size, True
         refused += 0 if FALL * last >= E else 1
-        if refused > 0 and apart >= E > least and contrary(near, W, q, table, rho, r):
-            rough, least, near.size[4] = E, E, 1
+        if refused > 0 and apart >= E > least and disagree(near, W, q, table, rho, r):
+            rough, least, near.size[DISAGREES] = E, E, 1
         if least >= E:
             best = least = E
             for i in range(n):
@@ -297,9 +310,9 @@ def share(
     if not depend(near, W, table[1], rho):
         return E
     if even_out(near, W, q, table, rho, r, size):
-        here, near.size[3] = weigh_softly(near, table, rho, r, -PROXIMAL) / size, 0
+        here, near.size[CURRENT] = weigh_softly(near, table, rho, r, -PROXIMAL) / size, 0
         E = newton_from(near, W, q, table, rho, r, goals, (here, size))
-    near.size[0] = 0 if not max(goals) >= E else near.size[0]
+    near.size[EQUATIONS] = 0 if not max(goals) >= E else near.size[EQUATIONS]
     return E
 
 
@@ -311,17 +324,17 @@ def near_solution(
     """Solve u = W r + q from r to E = |r - P(r - rho u^)| / size <= tol; return E, inf where that is not quick.
 
     goals: tol; an E with which it ends once it does not fall; one with which it ends where the data disagree by it, see
-    `contrary`. r becomes the answer with one of these, or stays as it is. Where rows depend on one another it is the
+    `disagree`. r becomes the answer with one of these, or stays as it is. Where rows depend on one another it is the
     answer nearest to that of blocks that are a little soft.
     """
     tol, rough, apart = goals
     for i in range(len(q)):
         near.before[i] = r[i]
-    E, near.size[3] = look(near, W, q, table, rho, r) / size, 0
+    E, near.size[CURRENT] = look(near, W, q, table, rho, r) / size, 0
     if tol <= LOOSE and E > SHARED and slips(near, table):
         best = share(near, W, q, table, rho, r, goals, size)
         if max(tol, rough, apart) >= best:
             return best
-        if near.size[2] != 0:
+        if near.size[REDUNDANT] != 0:
             E = look(near, W, q, table, rho, r) / size
     return newton_from(near, W, q, table, rho, r, goals, (E, size))

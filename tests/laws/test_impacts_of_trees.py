@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
+from sympy.physics.mechanics import dynamicsymbols
 
-from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, State, audit, simulate
+from gaussdyn import ContactLaw, LagrangianSystem, MoreauJean, SpatialSystem, State, audit, simulate
 from gaussdyn.arrays import Array
 from gaussdyn.mechanics import spatial
+from gaussdyn.mechanics.lagrangian import Contact
 
 LENGTH, AXIS = 0.25, (0.0, 1.0, 0.0)
 
@@ -45,6 +48,18 @@ def two_pendulums(eps: float) -> tuple[SpatialSystem, State]:
     return system, system.state(joints={"a_0": 1.2})
 
 
+def from_symbols(eps: float, compile: bool = True) -> tuple[LagrangianSystem, State]:
+    """Return two masses on rods by their angles, of which the lower one hits a wall."""
+    a, b = dynamicsymbols("a b")
+    x, y = 0.5 * sp.sin(a), -0.5 * sp.cos(a)
+    ends = [(x, y), (x + 0.4 * sp.sin(b), y - 0.4 * sp.cos(b))]
+    T = sum(x.diff() ** 2 + y.diff() ** 2 for x, y in ends) / 2
+    V = 9.81 * sum(y for _, y in ends)
+    wall = Contact(ends[1][0] + 0.2, ends[1][1].diff(), mu=0.3, eps_n=eps, name="wall")
+    system = LagrangianSystem([a, b], kinetic=T, potential=V, constraints=[wall], compile=compile)
+    return system, State(q=[1.2, 0.4], v=[0.0, 0.0])
+
+
 def in_flight() -> tuple[SpatialSystem, State]:
     """Two pairs of links, without gravity: one stands, the other comes."""
     (left, one), (right, two) = links("a", 2), links("b", 2)
@@ -60,7 +75,7 @@ def momentum(system: SpatialSystem, state: State) -> Array:
     return np.asarray([body.mass for body in system.bodies]) @ v[:, :3]
 
 
-@pytest.mark.parametrize("make", [against_a_wall, two_pendulums])
+@pytest.mark.parametrize("make", [against_a_wall, two_pendulums, from_symbols])
 @pytest.mark.parametrize("eps", [0.0, 0.5])
 def test_energy_balances_to_second_order(make: object, eps: float) -> None:
     """What the kinetic energy loses in impacts is the work of impulses."""
@@ -78,6 +93,14 @@ def test_energy_balances_to_second_order(make: object, eps: float) -> None:
 def test_audit_finds_the_same_work() -> None:
     system, state = two_pendulums(0.5)
     run = simulate(system, state, 0.4, stepper=MoreauJean(dt=5e-3))
+    assert run.event_counts["touchdown"] > 0
+    assert audit(run, system).passed
+
+
+@pytest.mark.parametrize("compile", [True, False])
+def test_audit_finds_the_work_of_systems_from_symbols(compile: bool) -> None:
+    system, state = from_symbols(0.5, compile)
+    run = simulate(system, state, 0.6, stepper=MoreauJean(dt=5e-3))
     assert run.event_counts["touchdown"] > 0
     assert audit(run, system).passed
 

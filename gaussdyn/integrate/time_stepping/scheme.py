@@ -11,9 +11,10 @@ the contact problem no longer changes. Rates at the end are met with the Jacobia
 contract only where that has no smaller singular value than it changes by. Where they do not, the laws are taken at
 the midpoint (Moreau's classical rule): the step no longer depends on where it ends, and is one contact problem.
 
-**Trees.** Their mass changes within a step. Coriolis forces c are quadratic in v, so that those of v_theta and of half
-of the change, v_theta - v, are together the mean of those at v and v+: each half of the step moves freely, and in
-between impulses change v at once. Their work is that on the mean of the velocities just before and after.
+**Trees, systems from symbols.** Their mass changes within a step. Coriolis forces c are quadratic in v, so that those
+of v_theta and of half of the change, v_theta - v, are together the mean of those at v and v+: each half of the step
+moves freely, and in between impulses change v at once. Their work is that on the mean of the velocities just before and
+after.
 
 **Which contacts act.** A unilateral row does if it is closed at the start and either approaches (closed at the midpoint
 too), or rests, or pushed in the last step. One that is open joins if the step would otherwise end below zero, of each

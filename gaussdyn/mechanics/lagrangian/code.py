@@ -19,7 +19,7 @@ from ...arrays import Array
 from .model import Model
 
 Evaluate = Callable[[float, Array, Array, Array, Array, Array], None]  # (t, q, v, u, p, out), fills out
-What = Literal["dynamics", "curvature", "drawing"]
+What = Literal["dynamics", "coriolis", "curvature", "drawing"]
 SIGNATURE = "void(float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])"
 WRITERS = ("expressions.py", "equations.py", "source.py")
 LONGEST = 70_000  # characters of source that compile in about 15 s of processor time; 86 000 took 24 s

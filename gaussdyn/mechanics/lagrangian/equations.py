@@ -86,6 +86,14 @@ def dynamics(model: Model) -> list[sp.Expr]:
     return equations(model).flat()
 
 
+def coriolis(model: Model) -> list[sp.Expr]:
+    """Return the part of h that is quadratic in the velocities by the mass, (v.M v)' / 2 - (dM/dt) v."""
+    q, v = (sp.Matrix(symbols(letter, model.size)) for letter in "qv")
+    p = _gradient(to_sympy("kinetic", model.kinetic), v)
+    p -= p.xreplace(dict.fromkeys(v, sp.S.Zero)).doit()
+    return [*(_gradient(p.dot(v) / 2, q) - p.jacobian(q) * v)]
+
+
 def drawing(model: Model) -> list[sp.Expr]:
     """Return the coordinates of all corners to draw, flat."""
     return [to_sympy(name, x) for name, points in model.drawing for point in points for x in point]

@@ -89,6 +89,11 @@ class Model:
         return len(self.coordinates)
 
     @property
+    def bends(self) -> bool:
+        """Whether the mass may depend on the place: then there are Coriolis forces."""
+        return any(name[0] == "q" for name in names_in(self.kinetic))
+
+    @property
     def positions(self) -> tuple[Element, ...]:
         """The constraints on the position."""
         return tuple(element for element in self.elements if element.level == "position")

@@ -81,7 +81,7 @@ class LagrangianSystem:
     0.5
     """
 
-    __slots__ = ("_choice", "_evaluate", "_made", "_values", "layout", "model", "name", "note")
+    __slots__ = ("_bending", "_choice", "_evaluate", "_made", "_values", "layout", "model", "name", "note")
 
     def __init__(
         self,
@@ -122,6 +122,7 @@ class LagrangianSystem:
         self.model, self._values, self._choice, self.name, self.note = model, values, compile, str(name), ""
         self.layout = Layout.of(model.size, model.elements)
         self._evaluate: Evaluate | None = None
+        self._bending: Evaluate | None = None
         self._made: dict[str, tuple[list[float], Row]] = {}
         check_coefficients(model, self.layout, interpreted(stored_program("dynamics", model)), values)
 
@@ -173,6 +174,14 @@ class LagrangianSystem:
         """Return h, shape (nv,)."""
         h = self.values(t, q, v, control)[self.layout.h]
         return h if control is None or self.model.controls else h + vector("control", control, self.nv)
+
+    def coriolis(self, q: Array, v: Array) -> Array:
+        """Return the Coriolis forces in h, -(dM/dt)(v) v + (v.M v)' / 2, shape (nv,); see `coriolis_of`."""
+        out = np.zeros(self.nv)
+        if self.model.bends:
+            none = np.zeros(len(self.model.controls))
+            self.bending(0.0, _ready("q", q, self.nq), _ready("v", v, self.nv), none, self._values, out)
+        return out
 
     def qdot(self, q: Array, v: Array) -> Array:
         """Return v."""
@@ -251,6 +260,14 @@ class LagrangianSystem:
             self._evaluate = self._function(stored_program("dynamics", self.model))
         return self._evaluate
 
+    @property
+    def bending(self) -> Evaluate:
+        """The function (t, q, v, u, p, out) that fills `out` with Coriolis forces: machine code if `evaluate` is."""
+        if self._bending is None:
+            path = stored_program("coriolis", self.model)
+            self._bending = compiled(path) if hasattr(self.evaluate, "overloads") else interpreted(path)
+        return self._bending
+
     def _function(self, path: Any) -> Evaluate:
         choice = self._choice
         if choice is None:
@@ -328,7 +345,7 @@ class LagrangianSystem:
             known[name] = scalar(f"parameter {name}", value)
         other = object.__new__(LagrangianSystem)
         other._assign(self.model, np.array(list(known.values())), self._choice, self.name)
-        other._evaluate, other.note = self._evaluate, self.note
+        other._evaluate, other._bending, other.note = self._evaluate, self._bending, self.note
         return other
 
     def as_compiled(self) -> LagrangianSystem:

@@ -10,7 +10,7 @@ import sympy as sp
 from evidence import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lagrangian_systems import accelerate, t
+from lagrangian_systems import accelerate, cartesian_pendulum, t
 from sympy.physics.mechanics import dynamicsymbols
 
 from gaussdyn.mechanics.lagrangian.system import Contact, Friction, Holonomic, LagrangianSystem, Nonholonomic
@@ -174,3 +174,21 @@ def planes():
         kind = {"kinetic": T, "potential": V, "forces": Q, "constraints": [Holonomic(wire)], "compile": False}
         systems.append(LagrangianSystem(q, **kind))
     return systems
+
+
+def test_coriolis_forces_are_those_of_a_mass_that_changes():
+    """-(dM/dt) v + (v.M v)' / 2 by differences of M, and what of h is even in v beside what is there at rest."""
+    system, rng, h = general(), np.random.default_rng(3), 1e-5
+    q, v = rng.normal(size=(2, 3))
+    c = system.coriolis(q, v)
+    slopes = [(system.mass(q + h * e) - system.mass(q - h * e)) / (2.0 * h) for e in np.eye(3)]  # dM/dq_k
+    expected = [0.5 * v @ slope @ v for slope in slopes] - np.tensordot(v, slopes, axes=1) @ v
+    np.testing.assert_allclose(c, expected, rtol=1e-7, atol=1e-8)
+    force = [system.force(TIME, q, way * v) for way in (1.0, -1.0, 0.0)]
+    np.testing.assert_allclose(c, 0.5 * (force[0] + force[1]) - force[2], rtol=1e-11, atol=1e-12)
+
+
+def test_a_mass_that_is_the_same_everywhere_has_no_coriolis_forces():
+    system = cartesian_pendulum(compile=False)
+    assert not system.model.bends
+    assert not system.coriolis(np.ones(2), np.ones(2)).any()

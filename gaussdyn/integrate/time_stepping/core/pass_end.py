@@ -13,7 +13,7 @@ from ....mechanics.trees.forest import RUB, WHAT
 from ....mechanics.trees.motion import add_coriolis
 from ..scheme import ALLOWED, CANCELS, CLAIMED, CLOSE, LOOSER, SLOW
 from .acting import one_sided, pace, stopped, surely_late
-from .evaluate import ASK_CORIOLIS, ask, force_at, gaps_at, move, rows_at
+from .evaluate import ASK_CORIOLIS, ask, force_at, gaps_at, move, rows_at, run
 from .linear import add_row, multiply_abs, multiply_mass, multiply_nodes, row_dot
 from .problem.contact_problem import BLOCKS, JOINT_ROWS, Problem
 from .problem.dependent_joints import clear, clear_rows
@@ -27,7 +27,6 @@ from .records import (
     ALONE,
     AT,
     BILATERAL,
-    CALLBACK,
     DONE,
     EPS_N,
     FAULT,
@@ -38,9 +37,11 @@ from .records import (
     LOW,
     MOVED,
     OVERLAP,
+    PLANAR,
     POSITION,
     PUSHED,
     SOFT,
+    SPATIAL,
     UNBENT,
     UNSETTLED,
     Data,
@@ -103,13 +104,18 @@ def put_mean(data: Data, work: Work, span: Span) -> None:
 
 @kernel(f"boolean(Model, {A1}, {A1}, {A1})", borrows=True, rare=True)
 def coriolis_at(model: Model, q: Array, v: Array, h: Array) -> bool:
-    """Add Coriolis forces of v by itself to h, where the system tells them apart: trees, or one in Python."""
+    """Add Coriolis forces of v by itself to h, where the system tells them apart: trees, from symbols, or in Python."""
     if model.layout.who == FOREST:
         add_coriolis(model.forest, q, v, h)
         return True
     if model.callback.known[UNBENT]:
         return True
-    found, answer = ask(model.callback, ASK_CORIOLIS, 0.0, q, v), model.callback.answer
+    program, found = model.program, True
+    answer = model.callback.answer if program.bending == 0 else program.bent
+    if program.bending == 0:
+        found = ask(model.callback, ASK_CORIOLIS, 0.0, q, v)
+    else:
+        run(program.bending, 0.0, q, v, program.control, program.params, answer)
     for i in range(len(v)):
         h[i] += answer[i]
     return bool(found)
@@ -125,7 +131,7 @@ def force_along(model: Model, data: Data, work: Work, span: Span, h: Array) -> b
     change = data.V[5]
     if not force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, h):
         return False
-    if model.layout.who not in (FOREST, CALLBACK):
+    if model.layout.who in (PLANAR, SPATIAL):  # whose mass is the same everywhere
         return True
     for j in range(len(change)):
         change[j] = work.mean[j] - data.v[j]

@@ -174,7 +174,7 @@ class Carried(NamedTuple):
     now_then: IntArray
 
 
-@record("int64", A1, A1, A1, A1, A1, I2, A2)
+@record("int64", A1, A1, A1, A1, A1, I2, A2, "int64", A1)
 class Program(NamedTuple):
     """The generated function of a Lagrangian system.
 
@@ -190,6 +190,10 @@ class Program(NamedTuple):
     place : IntArray, shape (n, 9)
         Where gap, J and rate of every constraint and its six law columns stand in `out`, -1: as in `law`.
     law : Array, shape (n, 6)
+    bending : int
+        The address of the machine code of its Coriolis forces; 0: Python is asked, if there are any.
+    bent : Array, shape (nv,)
+        Where it puts them.
     """
 
     address: int
@@ -200,6 +204,8 @@ class Program(NamedTuple):
     push: Array
     place: IntArray
     law: Array
+    bending: int
+    bent: Array
 
 
 @record("int64", A1, A1, I1)

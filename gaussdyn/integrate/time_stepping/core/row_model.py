@@ -148,6 +148,8 @@ def _built_of_functions(system: System, who: int, state: State) -> Built:
     if who == PROGRAM and program.address == 0:
         answers = _interpreted(system, program)  # type: ignore[arg-type]
     callback = Callback(0, np.zeros(0), np.zeros(1), _counts(UNBENT + 1)) if answers is None else answers.callback
+    if isinstance(system, LagrangianSystem):
+        callback.known[UNBENT] = not system.model.bends
     M = np.zeros((0, 0)) if python is None else python.M
     model = nothing(Model)._replace(layout=layout, program=program, callback=callback, rows=rows, M=M)
     return Built(model, _data(system, layout), tuple(row.id for row in found), python, answers)
@@ -348,14 +350,16 @@ def _program(system: LagrangianSystem, found: tuple[Row, ...], law: Array) -> Pr
     controls, nv = len(system.model.controls), system.nv
     out, seen = np.zeros(system.layout.size), np.zeros(2 + system.nq + nv)
     address = address_of(system.evaluate) if hasattr(system.evaluate, "overloads") else 0
+    bending = address_of(system.bending) if address != 0 and system.model.bends else 0
     return Program(
-        address, system.values_of_parameters, np.zeros(controls), out, seen, np.zeros(nv), place, law
+        address, system.values_of_parameters, np.zeros(controls), out, seen, np.zeros(nv), place, law, bending,
+        np.zeros(nv),
     )  # fmt: skip
 
 
 def _interpreted(system: LagrangianSystem, program: Program) -> Answers:
     """Return who fills in `program.out` where the function of a system is not compiled."""
-    from .evaluate import ASK_PROGRAM
+    from .evaluate import ASK_CORIOLIS, ASK_PROGRAM
 
     evaluate = system.evaluate
 
@@ -363,7 +367,12 @@ def _interpreted(system: LagrangianSystem, program: Program) -> Answers:
         """Fill it in."""
         evaluate(t, q, v, program.control, program.params, program.out)
 
-    return Answers(system.nq, system.nv, {ASK_PROGRAM: run})
+    def bend(t: float, q: Array, v: Array) -> None:
+        """Put its Coriolis forces."""
+        system.bending(t, q, v, program.control, program.params, answers.callback.answer[: len(v)])
+
+    answers = Answers(system.nq, system.nv, {ASK_PROGRAM: run, ASK_CORIOLIS: bend})
+    return answers
 
 
 def _column(name: str, kind: str) -> int:

@@ -28,7 +28,6 @@ from .records import (
     ALL,
     ALL_ROWS,
     BEYOND,
-    CALLBACK,
     CHANGED,
     CONE,
     DONE,
@@ -43,9 +42,11 @@ from .records import (
     LIFTED,
     MOVED,
     NONE,
+    PLANAR,
     POTENTIAL,
     REACTIONS,
     SOFT,
+    SPATIAL,
     Data,
     Layout,
     Model,
@@ -131,7 +132,7 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
 def work_at_once(model: Model, data: Data, span: Span, impulse: Array) -> float:
     """Return what impulses do more on the mean of the velocities just before and after than on that of the ends.
 
-    They act at once, in the middle of the step. Coriolis forces of trees lead in half of it from v to the velocity
+    They act at once, in the middle of the step. Coriolis forces lead in half of it from v to the velocity
     before, and from that after to v+.
     """
     if not data.p[: model.layout.counts[ALL_ROWS]].any() or not factor_bare_mass(model.layout, data):
@@ -162,7 +163,7 @@ def take_books(model: Model, data: Data, span: Span, v_mid: Array, whole: bool) 
         multiply_mass(data.M, layout.nodes, data.V[3], impulse)
         for j in range(nv):
             impulse[j] -= span.dt * data.h[j]
-        more = work_at_once(model, data, span, impulse) if layout.who in (FOREST, CALLBACK) else 0.0
+        more = work_at_once(model, data, span, impulse) if layout.who not in (PLANAR, SPATIAL) else 0.0
         fine, log[REACTIONS] = more == more, dot(v_mid, impulse) + more
         said, power = power_at(model, t, data.middle, v_mid, data.V[4])
         fine, log[FORCES] = fine and said, span.dt * power

@@ -80,7 +80,7 @@ MEMBERS = ("nq", "nv", "mass", "force", "qdot", "move", "near", "rows", "potenti
 
 
 def coriolis_of(system: System, q: Array, v: Array) -> Array:
-    """Return Coriolis forces alone, of a system that says how its steps take them (`TreeSystem.coriolis`); else 0."""
+    """Return Coriolis forces alone, of a system whose `coriolis` tells them apart: trees, from symbols; else 0."""
     found: Any = getattr(system, "coriolis", None)
     return np.zeros(system.nv) if found is None else np.asarray(found(q, v))
 

@@ -23,6 +23,7 @@ from .event_driven.integrator import EventDriven
 from .event_driven.phase_state import Place
 from .event_driven.smooth_phase import Phase
 from .impact.impact import impact
+from .impact.problem import one_sided
 from .mode_changes import Change
 from .saltation import saltation
 
@@ -33,6 +34,7 @@ GUARDS = {
 ALIKE = 1e-6  # relative: conditions that vanish together, as those of the corners of a face, have one surface
 CONTINUOUS = 1e-8  # of the largest rate: where friction sets in fields that differ by less are the same
 ACCURACY = EventDriven().accuracy
+NEARBY = 3e-6  # m, rad, s: farther than that shapes may touch elsewhere, as corners do that pass the end of an edge
 BESIDE = 1e-9, 1e-7, 1e-5  # s: so far from a handover the other feature is looked for
 
 
@@ -165,7 +167,7 @@ def _derivative(system: System, at: State, f: Callable[[State], Array]) -> tuple
     nv, size = system.nv, max(1.0, float(np.abs(at.v).max()))
     columns = []
     for k in range(-1, 2 * nv):
-        h, e = SHIFT * size, np.zeros(2 * nv)
+        h, e = SHIFT * size if k >= nv else NEARBY, np.zeros(2 * nv)
         if k >= 0:
             e[k] = 1.0
         total: Array = np.zeros(1)
@@ -193,8 +195,8 @@ def jumped(
     f, R, R_t = rates(before, first.before), None, None
     phi_t, phi_y = _surface(before, first.before, causes, f)
     if any(one.kind == "impact" for one in changes):
-        closed = ids | {key for key, mode in first.modes_before.items() if mode.closed}
-        near, struck = before.system, partial(_struck, before.system, closed, stepper)
+        held = {row.id for row in before.rows if one_sided(row) and first.modes_before.get(row.id, OPEN).closed}
+        near, struck = before.system, partial(_struck, before.system, ids | held, stepper)
         dt, dy = _derivative(near, first.before, struck)
         nv = near.nv
         R, R_t = np.vstack([np.eye(nv, 2 * nv), dy]), np.concatenate((np.zeros(nv), dt))

@@ -29,6 +29,7 @@ RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 LOG_FLAT = math.log(FLAT)
 VOID = 1e-13  # of the longest row: shorter ones hold nothing, as a loop across its own plane does; they are rounding
+HELD = 1e-12  # of what it were without joints: what W has on the diagonal for a row that joints hold
 NOISE = 1e-14  # of the length of a row of W: what is left of it besides others is none below
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from evidence import first
+from random_scenes import falling
 from sympy.physics.mechanics import dynamicsymbols
 
 from gaussdyn.errors import InputError
@@ -161,6 +162,24 @@ def stopping():
     return stirred(0.6, 0.9, 0.2), State(q=[1.0, 0.3], v=[0.5, -0.2]), 5.8
 
 
+def rubbed_and_struck():
+    """A mass with dry friction that strikes a stop: what is held by friction has no part in the impact."""
+    x, y = dynamicsymbols("x y")
+    t = dynamicsymbols._t
+    stop = Holonomic(x + sp.Rational(3, 10) - y / 5, name="stop", kind="unilateral", eps_n=0.7)
+    system = LagrangianSystem(
+        [x, y], kinetic=(x.diff() ** 2 + y.diff() ** 2) / 2, potential=x**2 + 2 * y**2 + x * y / 3, compile=False,
+        forces=[0.8 * sp.cos(2 * t), 0.5 * sp.sin(3 * t)], constraints=[Friction([y.diff()], cap=0.3), stop],
+    )  # fmt: skip
+    return system, State(q=[1.0, 0.3], v=[0.2, -0.4]), 2.6
+
+
+def corner_near_an_end():
+    """Impacts of which one is within millimetres of where a corner would meet another face."""
+    rng = np.random.default_rng(30)
+    return *falling(2, 30, mu=rng.choice([0.1, 0.5]), eps_n=rng.choice([0, 0.5]), count=2), 0.18
+
+
 HELD = {shaken: (1, 4), bowled: (2, 8), on_belt: (1, 2, 3)}  # displacements that keep what touches leave these out
 
 
@@ -179,7 +198,10 @@ def is_as_differences_say(made, tol):
     np.testing.assert_allclose(found.Phi @ ways, expected, rtol=0, atol=tol * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("made", [hopping, tumbling, arm, on_belt, shaken, bowled, torn_loose, swirling])
+@pytest.mark.parametrize(
+    "made",
+    [hopping, tumbling, arm, on_belt, shaken, bowled, torn_loose, swirling, rubbed_and_struck, corner_near_an_end],
+)
 def test_it_is_what_differences_of_runs_say(made):
     is_as_differences_say(made, 1e-7)
 

@@ -51,12 +51,12 @@ def _idle_events(motion: RecordedMotion) -> int:
 def _off_rests(motion: RecordedMotion) -> int:
     """Return how many ends of sequences of impacts that were passed have no event, and how many events no such end.
 
-    A contact that is struck again on the way, or lets go, comes to none.
+    A contact that is struck again on the way, lets go, or is closed by the impact of others, comes to none.
     """
     events = [(one.id, one.t, one.kind) for one in motion.events]
     passed = [(key, one.record.t) for one in motion.impacts for key in one.rebounding]
     ended = [(key, t) for key, t, kind in events if kind == ENDED]
-    broken = [(key, t) for key, t, kind in events if kind in ("impact", "lift_off")]
+    broken = [(key, t) for key, t, kind in events if kind in ("impact", "lift_off", "touchdown")]
     found = sum(not any(key == other and since < t for other, t in (*ended, *broken)) for key, since in passed)
     return found + sum(not any(key == other and since < t for other, since in passed) for key, t in ended)
 

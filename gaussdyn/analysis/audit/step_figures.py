@@ -15,7 +15,7 @@ from ...contact.coupled import coupled
 from ...contact.reactions import law_residual
 from ...contact.snapshot import LocalDynamics
 from ...linalg.factor import solve_spd
-from ...linalg.redundant_rows import VOID
+from ...linalg.redundant_rows import HELD, VOID
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.rows import Row
 from ...mechanics.spatial.system import SpatialSystem
@@ -30,6 +30,7 @@ RANK = 1e-8  # relative singular value up to which joints depend on one another
 FORESEEN = 2e-2  # of the speeds at hand: how far from its end the laws of a step without corrections may hold
 PASSES = 2e-11  # of |v|, in joint coordinates of |M| |v|: what passes may leave, and laws see
 BODIES = (PlanarSystem, SpatialSystem)
+WORDS = ("inactive", "stick", "slip", "degenerate")  # modes of blocks, by their codes
 WIDE = 30.0  # factor by which the border between two modes may lie elsewhere: it is one of scales
 
 
@@ -162,7 +163,10 @@ def modes(step: RecordedStep, said: Mapping[str, str], possible: Mapping[str, se
 
 
 def possible_modes(step: RecordedStep) -> dict[str, set[str]]:
-    """Return what the rows that acted may be called by their velocities and impulses, joints aside: `_words`, by id."""
+    """Return what the rows that acted may be called by their velocities and impulses, joints aside: `_words`, by id.
+
+    What joints hold by themselves moves by rounding, and may be called anything.
+    """
     d = with_joints_held(step)
     problem = assemble(d)
     if not problem.laws:
@@ -180,8 +184,18 @@ def possible_modes(step: RecordedStep) -> dict[str, set[str]]:
         mine, ours = np.ascontiguousarray(u[at]), np.ascontiguousarray(r[at])
         found = {int(block_mode(table.code[b], len(mine), table.P[b], mine, ours, rho[b], tol)) for tol in borders[b]}
         closed = abs(float(mine[0])) <= EXACT * float((np.abs(row.J) @ speeds).max())  # up to rounding
-        words[row.id] = _words(found, closed, float(ours[0]), floor, row)
+        words[row.id] = {*WORDS, "active"} if locked(d, row) else _words(found, closed, float(ours[0]), floor, row)
     return words
+
+
+def locked(d: LocalDynamics, row: Row) -> bool:
+    """Return whether the joints of `with_joints_held` leave nothing of a row."""
+    joints = [one.J for one in d.rows if one.kind == "bilateral"]
+    if not joints:
+        return False
+    x, B = (solve_triangular(d.factor, J.T, lower=True).T for J in (row.J, np.vstack(joints)))
+    left = x - (x @ B.T) @ B
+    return bool((left * left).sum() <= HELD * (x * x).sum())
 
 
 def _borders(d: LocalDynamics, problem: ComplementarityProblem) -> Array:
@@ -205,7 +219,7 @@ def _words(codes: set[int], closed: bool, push: float, floor: float, row: Row) -
 
     Without friction it is active where it pushes or stays closed; a push up to `floor` may be rounding.
     """
-    words = {("inactive", "stick", "slip", "degenerate")[code] for code in codes}
+    words = {WORDS[code] for code in codes}
     rough = row.frictional and max(row.mu, row.mu_s, row.cap, row.cap_s) > 0.0
     if rough:
         return words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
+from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, audit, simulate
 from gaussdyn.linalg.rotations import pointing
 from gaussdyn.mechanics import spatial
 
@@ -112,3 +112,19 @@ def test_friction_in_a_slider_that_a_rod_locks_bears_nothing(coordinates: str) -
     assert not run["rail.friction_force"].any()
     weight = 9.81 * along[2] / (along @ (far - at) / length)  # along the rail, by the rod alone
     assert np.allclose(np.abs(run["rod.r"][1:]), abs(weight), rtol=1e-9)
+
+
+def test_the_audit_calls_what_joints_hold_anything() -> None:
+    """A slider that a hinge locks: its rate is of rounding, and changes its sign without an event."""
+    bricks = [spatial.brick(name, mass=m, half=(0.1, 0.05, 0.05)) for name, m in (("b", 1.0), ("c", 0.5))]
+    across, mark = (0, 1, 0), spatial.mark
+    joints = [
+        spatial.Hinge(name="h", a=mark("b", (-0.1, 0, 0), axis=across), b=mark("ground", axis=across)),
+        spatial.Hinge(name="k", a=mark("c", (-0.1, 0, 0), axis=across), b=mark("b", (0.1, 0, 0), axis=across)),
+        spatial.Slider(name="zz", a=mark("b", (0.05, 0.01, 0.02)), b=mark("ground", (0.15, 0.01, 0.02))),
+        spatial.JointFriction(joint="zz", cap=1.0),
+    ]
+    system = SpatialSystem(bodies=bricks, joints=joints)
+    run = simulate(system, system.state(joints={}), 0.08, stepper=MoreauJean(dt=2e-3))
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

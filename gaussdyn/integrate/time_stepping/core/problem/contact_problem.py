@@ -27,6 +27,7 @@ import numpy as np
 from ....._jit import A1, A2, A3, I1, address_of, kernel, record
 from .....arrays import Array, IntArray
 from .....linalg.envelope import cholesky, forward_solve, part_dot
+from .....linalg.redundant_rows import HELD
 from .....programs.blocks.small.attempts import first_attempts
 from .....programs.laws.laws import BORDER
 from .....programs.laws.projections import extreme_eigenvalues, length
@@ -64,7 +65,6 @@ MANY = 1.4  # rows for each velocity from which on problems are solved in veloci
 CROWD = 24  # contacts from which on bodies in the plane are looked at island by island
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
-HELD = 1e-12  # of what it were without joints: what W has on the diagonal for a row that joints hold
 
 
 @record("int64", *[I1] * 6, *[A2] * 5, A1, I1, I1, A3, *[A1] * 7, A2, "Near")

@@ -11,13 +11,14 @@ import numpy as np
 from ....._jit import A1, A3, caller, kernel
 from .....arrays import EPS, Array
 from .....linalg.envelope import backward_solve, cholesky_solve, forward_solve, part_dot
+from .....linalg.redundant_rows import HELD
 from .....linalg.sparse_rows import ROWS
 from .....programs.blocks.small.attempts import one_alone
 from .....programs.laws.projections import TABLE
 from ...scheme import CLAIMED
 from ..linear import add_row, back_nodes, row_dot, solve_nodes
 from ..records import ALL_ROWS, ALONE, FIXED, PLUS, Data, Layout, Rows
-from .contact_problem import APART, BLOCK_ROWS, BLOCKS, GUIDED, HELD, JOINT_ROWS, Problem, require, residual, weight
+from .contact_problem import APART, BLOCK_ROWS, BLOCKS, GUIDED, JOINT_ROWS, Problem, require, residual, weight
 from .near_residual import CAPPED, COULOMB, DISAGREES, EQUATIONS, FRICTIONLESS, look
 from .near_solution import READY, near_solution, share
 from .planar_islands import solve_in_islands

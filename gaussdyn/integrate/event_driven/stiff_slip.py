@@ -25,6 +25,7 @@ from .smooth_phase import Phase
 ORDER = 7  # stages, and degree of the dense output
 SWEEPS, NEWTON = 40, 4  # iterations of a step; those that ask anew how accelerations depend on the directions
 SMALL = 0.02  # of the tolerance: last change of the stages
+LOST = 1e20  # of the tolerance: stages that move so far do not come back, and what they give soon is no number
 TINY = 1e-300  # m/s
 FASTEST = 0.2  # rad: directions are moved no further in one iteration
 
@@ -179,16 +180,20 @@ class SlipTurn:
         K = np.zeros_like(Y)
         for sweep in range(SWEEPS):
             now = [self._at(place, x) for place, x in zip(places, angle, strict=True)]
-            K = np.array([self.slope_of(one) for one in now])
+            slopes = np.array([self.slope_of(one) for one in now])
+            if not np.isfinite(slopes).all():
+                break
+            K = slopes
             was, Y = Y, y + h * (A @ K)
-            if not np.isfinite(Y).all():
+            moved = float(np.abs((Y - was) * w).max())
+            if not moved <= LOST:
                 break
             places = [self._place(ti, Yi) for ti, Yi in zip(times, Y, strict=True)]
             if sweep < NEWTON:
                 J, pull = self._jacobian(now, places, angle, h)
             off = np.concatenate([self._across(place, x) for place, x in zip(places, angle, strict=True)])
             angle = angle + np.clip(np.linalg.solve(J, -off).reshape(angle.shape), -FASTEST, FASTEST)
-            if sweep > 1 and float(np.abs((Y - was) * w).max()) <= SMALL:
+            if sweep > 1 and moved <= SMALL:
                 return K, True, pull
         return K, False, pull
 

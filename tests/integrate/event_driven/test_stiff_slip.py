@@ -131,6 +131,25 @@ def test_the_rolling_of_a_bar_that_lies_on_its_ends_has_no_direction_to_turn():
     assert [(one.k, one.part.start) for one in left] == [(0, 1), (1, 1)]
 
 
+def test_a_step_of_collocation_whose_stages_grow_without_bound_is_refused_before_they_are_no_numbers():
+    """u' = 10 u^3 - mu g goes to infinity within .1 s; the step says so without warnings of numpy."""
+    floor = Position(lambda t, q: q[2], mu=MU, tangent=lambda t, q: np.eye(3)[:2])
+    system = UserSystem(3, np.eye(3), lambda t, q, v: np.array([*(10.0 * v[:2] ** 3), -G]), constraints=[floor])
+    q, v = np.zeros(3), np.array([1.0, 0.0, 0.0])
+    rows = tuple(system.rows(0.0, q, v))
+    phase = Phase(system=system, control=None, modes={rows[0].id: Mode(closed=True, slip=(1.0, 0.0))}, rows=rows)
+    accuracy = Accuracy(rtol=1e-12, atol=1e-12, activation=Activation(), law=Moreau())
+    motion = PhaseMotion(phase=phase, control=None, accuracy=accuracy, kernels=CompiledPhase.of(phase, accuracy))
+    turn = SlipTurn(
+        phase=phase, slope=motion.kernels.slope, slope_of=motion.rates, weight=motion.tolerance.weights, nq=3, nv=3,
+        turning=turnings(phase),
+    )  # fmt: skip
+    y = np.concatenate((q, v, np.zeros(5)))
+    first = motion.kernels.slope(0.0, y)
+    assert turn.take(0.0, y, first, 1e-3).error <= 1.0
+    assert turn.take(0.0, y, first, 10.0).error == np.inf
+
+
 def test_steps_that_stay_very_short_are_given_up():
     system = UserSystem(1, np.eye(1), lambda t, q, v: -1e16 * q)  # 1e8 rad/s, begun with steps for another motion
     accuracy = Accuracy(rtol=1e-12, atol=1e-12, activation=Activation(), law=Moreau())

@@ -383,9 +383,11 @@ def _ended_by(error: Exception, segment: Segment, passed: Iterable[Segment], sta
 
 
 def _stuck(segment: Segment, error: Exception) -> Solution:
+    jam = "" if segment.phase is None or isinstance(error, Unbounded) else jam_of(segment.phase, segment.place())
+    if jam and isinstance(error, Stiff):
+        error, jam = Unbounded(jam), ""  # reactions with hardly a matrix follow any slip: no forces are stiff
     guess = "" if isinstance(error, Stiff) else nearly_dependent(segment)
     if not guess and not isinstance(error, (Stiff, Unbounded)):
-        jam = "" if segment.phase is None else jam_of(segment.phase, segment.place())
         bound = "" if isinstance(error, Crowded) else "a reaction may grow without bound"
         guess = "; ".join(filter(None, (jam, bound)))
     words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}"

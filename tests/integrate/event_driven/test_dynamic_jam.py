@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from random_scenes import mixed
 
 from gaussdyn import EventDriven, State, build, simulate
+from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.contact_modes import CLOSED
+from gaussdyn.integrate.event_driven import event_stepper
+from gaussdyn.integrate.event_driven.phase_integrator import Accuracy, Stiff
 from gaussdyn.integrate.event_driven.phase_state import Place
 from gaussdyn.integrate.event_driven.rank_watch import jam_of
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
+from gaussdyn.integrate.impact.impact_laws import Moreau
 from gaussdyn.mechanics.planar.bodies import Marker, box
 from gaussdyn.mechanics.planar.contacts import PlanarContact
 from gaussdyn.mechanics.planar.system import PlanarSystem
@@ -36,19 +42,38 @@ def pole_of(mu):
     return np.arctan((3.0 * mu - np.sqrt(9.0 * mu * mu - 16.0)) / 2.0)
 
 
+def phase_at(system, state):
+    place = Place.of(system, state.t, state.q, state.v, None)
+    modes = {row.id: CLOSED.but(slip=(float(np.sign(SLIP)),)) if row.id == TIP else CLOSED for row in place.rows}
+    return Phase(system=system, control=None, modes=modes, rows=place.rows), place
+
+
 @pytest.mark.parametrize("bottom", [0, 1, 2])
 @pytest.mark.parametrize(("mu", "mass"), [(1.5, 1.0), (2.0, 1e6), (4.0, 1e-6)])
 def test_a_jam_is_named_at_the_pole_and_not_beside_it(mu, mass, bottom):
     pole = pole_of(mu)
     for angle, expected in ((pole, True), (pole + 1e-4, False), (pole - 1e-4, False)):
         system, state = rod_beside_a_box(mu, angle, mass, bottom)
-        place = Place.of(system, state.t, state.q, state.v, None)
-        modes = {row.id: CLOSED.but(slip=(float(np.sign(SLIP)),)) if row.id == TIP else CLOSED for row in place.rows}
-        phase = Phase(system=system, control=None, modes=modes, rows=place.rows)
+        phase, place = phase_at(system, state)
         assert phase.redundant == (bottom == 2)
         said = jam_of(phase, place)
         assert (f"the reaction of {TIP} is determined no longer: " in said) == expected
         assert bool(said) == expected
+
+
+def test_where_a_matrix_is_nearly_singular_no_forces_are_said_to_be_stiff():
+    """Reactions that hardly have a matrix follow any slip at once: steps are short as if forces were stiff."""
+    accuracy = Accuracy(rtol=1e-9, atol=1e-9, activation=Activation(), law=Moreau())
+    for off, said in ((0.0, "(a dynamic jam)"), (1e-4, "forces are stiff")):
+        system, state = rod_beside_a_box(2.0, pole_of(2.0) + off, 1.0, 2)
+        phase, place = phase_at(system, state)
+        segment = SimpleNamespace(
+            phase=phase, place=lambda place=place: place, system=system, t=state.t, q=state.q, v=state.v,
+            watch=SimpleNamespace(begun=None), task=SimpleNamespace(accuracy=accuracy, control=None),
+        )  # fmt: skip
+        reason = event_stepper._stuck(segment, Stiff("forces are stiff")).message
+        assert said in reason
+        assert ("stiff" in reason) == (off > 0.0)
 
 
 def test_a_jam_is_proved_by_a_state_just_beyond_the_pole():

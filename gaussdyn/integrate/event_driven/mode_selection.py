@@ -156,7 +156,7 @@ def _named(setting: Setting, place: Place, guesses: list[Modes], failure: Soluti
         return _undecided(place.t)
     pushing = [row for row in place.rows if guesses[0].get(row.id, OPEN).closed]
     ids = sorted(row.id for row in pushing if not row.bilateral) or sorted(row.id for row in pushing)
-    where = f"at t = {place.t:.17g} s, where {', '.join(ids)} may push"
+    where = f"at t = {place.t:.17g} s" + (f", where {', '.join(ids)} may push" if ids else "")
     said = failure.message or ("there is no motion." if none_exists else "no accelerations were found.")
     return failure.but(message=f"{where}: {said}")
 

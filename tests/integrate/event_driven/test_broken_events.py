@@ -174,6 +174,14 @@ def test_a_motor_that_drives_into_a_limit_contradicts_it_whatever_else_may_act()
     assert re.search("INFEASIBLE.*pivot:motor, pivot:high", run.stop.reason)
 
 
+def test_where_nothing_may_push_the_time_alone_is_named():
+    """A body that leaves what it overlaps: no contact pushes."""
+    ball = UserSystem(nq=1, mass=[[1.0]], force=[0.0], constraints=[Position(lambda t, q: q[0], name="stop")])
+    step = EventDriven().advance(ball, State(q=[-0.2], v=[0.1]), 0.1)
+    assert step.solution.status == Status.PENETRATING
+    assert step.solution.message.startswith("at t = 0 s: unilateral stop")
+
+
 def test_accelerations_that_are_not_found_are_named_by_time_and_contacts(monkeypatch):
     """Not only by a status."""
     tried = mode_selection.resolve

@@ -196,7 +196,7 @@ def jumped(
     phi_t, phi_y = _surface(before, first.before, causes, f)
     if any(one.kind == "impact" for one in changes):
         held = {row.id for row in before.rows if one_sided(row) and first.modes_before.get(row.id, OPEN).closed}
-        near, struck = before.system, partial(_struck, before.system, ids | held, stepper)
+        near, struck = before.system, partial(_struck, before.system, (ids, held - ids), stepper)
         dt, dy = _derivative(near, first.before, struck)
         nv = near.nv
         R, R_t = np.vstack([np.eye(nv, 2 * nv), dy]), np.concatenate((np.zeros(nv), dt))
@@ -204,10 +204,27 @@ def jumped(
     return Passage(tuple(changes), S, before, after)
 
 
-def _struck(system: System, closed: set[str], stepper: EventDriven, at: State) -> Array:
-    """Return the velocity after an impact."""
-    v: Array = impact(system, at, law=stepper.impact, closed=closed).v
+def _struck(system: System, closed: tuple[set[str], set[str]], stepper: EventDriven, at: State) -> Array:
+    """Return the velocity after an impact of some contacts, while others are held."""
+    ids, held = closed
+    v: Array = impact(system, _kept(system, held, at), law=stepper.impact, closed=ids | held).v
     return v
+
+
+def _kept(system: System, held: set[str], at: State) -> State:
+    """Return a displaced state with what is held brought back: displacements of motions keep it.
+
+    An impact has a kink there: what approaches takes part in it with its restitution, what separates does not.
+    """
+    if not held:
+        return at
+    for _ in range(2):
+        rows = [row for row in system.rows(at.t, at.q, at.v) if row.id in held]
+        back = np.linalg.pinv(np.array([row.J[0] for row in rows]))
+        at = State(t=at.t, q=system.move(at.q, -back @ [row.gap for row in rows], 1.0), v=at.v)
+    rows = [row for row in system.rows(at.t, at.q, at.v) if row.id in held]
+    back = np.linalg.pinv(np.array([row.J[0] for row in rows]))
+    return State(t=at.t, q=at.q, v=at.v - back @ [row.rate[0] for row in rows])
 
 
 def _surface(phase: Phase, at: State, causes: Sequence[Change], f: Array) -> tuple[float, Array]:

@@ -216,15 +216,18 @@ def _kept(system: System, held: set[str], at: State) -> State:
 
     An impact has a kink there: what approaches takes part in it with its restitution, what separates does not.
     """
-    if not held:
-        return at
     for _ in range(2):
-        rows = [row for row in system.rows(at.t, at.q, at.v) if row.id in held]
-        back = np.linalg.pinv(np.array([row.J[0] for row in rows]))
+        rows, back = _held(system, held, at)
         at = State(t=at.t, q=system.move(at.q, -back @ [row.gap for row in rows], 1.0), v=at.v)
-    rows = [row for row in system.rows(at.t, at.q, at.v) if row.id in held]
-    back = np.linalg.pinv(np.array([row.J[0] for row in rows]))
+    rows, back = _held(system, held, at)
     return State(t=at.t, q=at.q, v=at.v - back @ [row.rate[0] for row in rows])
+
+
+def _held(system: System, held: set[str], at: State) -> tuple[list[Row], Array]:
+    """Return the rows that are held, and the shortest displacement for each unit of their gaps, shape (nv, k)."""
+    rows = [row for row in system.rows(at.t, at.q, at.v) if row.id in held]
+    back: Array = np.linalg.pinv(np.reshape([row.J[0] for row in rows], (-1, system.nv)))
+    return rows, back
 
 
 def _surface(phase: Phase, at: State, causes: Sequence[Change], f: Array) -> tuple[float, Array]:
